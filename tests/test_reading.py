@@ -106,6 +106,7 @@ def test_any_text_is_read(name: str, text: str) -> None:
         ("pixi.lock", "pixi.lock"),
         (".devcontainer/gpu/devcontainer.json", "devcontainer"),
         (".devcontainer.json", "devcontainer"),
+        ("model/cog.yaml", "cog"),
         ("sbom.cdx.json", "sbom"),
         ("dist/bom.json", "sbom"),
         ("x.spdx.json", "sbom"),
@@ -486,6 +487,7 @@ def test_each_requirement_is_told_with_its_place(path: str, text: str, places: d
     ("path", "text"),
     [
         (".devcontainer.json", '{"features": {"a.example/features/python:1": {"version": "3.11"}}}'),
+        ("cog.yaml", 'build:\n  python_version: "3.11"\n'),
         ("a.sh", "python3.11 train.py"),
         ("Pipfile", '[requires]\npython_version = "3.11"\n'),
         ("a.sh", "uv pip install --python 3.11 a"),

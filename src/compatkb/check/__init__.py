@@ -105,11 +105,12 @@ def check(
 
 
 def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
-    """Return the folders that are copies of products of the data: named as one, with the manifest of a package in it."""
+    """Return the folders that are copies of packages of the data: named as one, with the manifest of a package in it."""
     folders = {
         folder for path in paths for folder, _, name in [path.rpartition("/")] if name in ("pyproject.toml", "setup.py")
     }
-    return tuple(f"{folder}/" for folder in folders if folder and context.facts.product(folder.rpartition("/")[2]))
+    named = ((folder, context.facts.product(folder.rpartition("/")[2])) for folder in folders if folder)
+    return tuple(f"{folder}/" for folder, product in named if product and product.distribution)
 
 
 def make_report(
@@ -126,7 +127,7 @@ def make_report(
     left, accepted = _unsuppressed(findings, by_path, others)
     counting = _with_its_pin([_levelled(f, settings) for f in left if _counts(f, settings)])
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
-    report = CheckReport(tuple(sorted(set(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
+    report = CheckReport(tuple(sorted(dict.fromkeys(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
         return report
     fresh, old, outdated = baseline.compare(report.findings, report.line, recorded)

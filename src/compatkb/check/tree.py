@@ -193,12 +193,16 @@ def _tabled(page: MarkdownPage, services: set[str]) -> Iterator[Finding]:
         if not table.head or not _SERVICES.search(table.head[0].text):
             continue
         cells = [row.cells[0] for row in table.rows if row.cells and _NAME.fullmatch(row.cells[0].text.strip())]
-        known = {name for service in services for name in (service.lower(), service.lower().removesuffix("-service"))}
-        there = [cell for cell in cells if cell.text.strip().lower() in known]
-        for cell in cells if 2 * len(there) >= len(cells) and there else ():
-            if cell not in there:
+        lacking = [cell for cell in cells if not any(_words(cell.text) <= _words(service) for service in services)]
+        for cell in lacking if 2 * len(lacking) <= len(cells) and len(lacking) < len(cells) else ():
+            if cell.text.islower():  # others are names for readers, of what the services are
                 message = f"the compose file beside this document has no service {cell.text.strip()}"
                 yield page.document.finding(SERVICE, cell.start, cell.end, message, subject=cell.text.strip())
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of the name of a service, of which tables leave out that of the project, or `service`."""
+    return set(re.split(r"[-_.]", name.strip().lower())) - {"service"}
 
 
 # -- Dockerfiles -----------------------------------------------------------------------------------------------------------

@@ -19,18 +19,18 @@ def read_environment(root: YamlNode, reading: ParsedFile) -> None:
                 reading.statements.append(requirement._replace(step=_CONDA_STEP))
         elif inner := item.get("pip"):
             for line in inner.texts():
-                _pip_line(line.fragment(), reading)
+                read_pip_line(line.fragment(), reading, _PIP_STEP)
 
 
-def _pip_line(line: Fragment, reading: ParsedFile) -> None:
-    """Read one line of the pip section, which has the notation of a requirements file."""
+def read_pip_line(line: Fragment, reading: ParsedFile, step: int) -> None:
+    """Read one of a list of packages in YAML, which has the notation of a line of a requirements file."""
     one = ParsedFile(reading.path, reading.kind)
     text = line.text.replace("\n", " ")
     read_requirements(SourceFile(reading.path, text), one)
 
     for statement in one.statements:
         place = line.place(statement.place.column - 1)
-        reading.statements.append(statement._replace(place=place, step=_PIP_STEP))
+        reading.statements.append(statement._replace(place=place, step=step))
     for problem in one.problems:
         reading.problem(line.place(problem.place.column - 1), problem.message)
 

@@ -25,6 +25,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("gitlab", "gitlab", r"(?:.*/)?[^/]*\.gitlab-ci[^/]*\.ya?ml|(?:.*/)?\.gitlab/.*\.ya?ml"),
     ("azure", "azure", r"(?:.*/)?(?:\.azure-?pipelines?/.*|azure-pipelines?[^/]*)\.ya?ml"),
     ("environment", "environment", r"(?:.*/)?[^/]*environment[^/]*\.ya?ml"),
+    ("cog", "cog.y", r"(?:.*/)?cog\.ya?ml"),
     ("dependabot", "dependabot", r"(?:.*/)?\.github/dependabot\.ya?ml"),
     ("renovate", "renovate", r"(?:.*/)?\.?renovate(?:rc)?(?:\.json5?)?"),
     ("pixi", "pixi.toml", r"(?:.*/)?pixi\.toml"),

@@ -35,7 +35,9 @@ _READERS = {
     "batch": "scripts.read_batch",
     "renovate": "updates.read_renovate",
     "dependabot": "updates.read_dependabot",
-    **dict.fromkeys(("compose", "github", "gitlab", "azure", "environment", "yaml", "manifest"), "yaml_files.read_trees"),
+    **dict.fromkeys(
+        ("compose", "github", "gitlab", "azure", "environment", "cog", "yaml", "manifest"), "yaml_files.read_trees"
+    ),
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 

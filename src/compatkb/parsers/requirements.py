@@ -12,6 +12,7 @@ from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse,
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
+_INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
 STEP = 1
 
@@ -63,6 +64,10 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         if match:
             _option(match[1], match[2].strip().strip("'\""), place, text, reading, role)
         return
+    if behind := _INDEX_BEHIND.search(text):
+        name, url = behind.groups()
+        reading.problem(place, f"pip passes over {name} behind a requirement, and uv refuses it; give it its own line")
+        reading.statements.append(IndexUse(place=place, text=text, url=url, style=INDEXES[name], step=STEP))  # as it is meant
     hashed = "--hash" in text
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None

@@ -17,8 +17,8 @@ _SETTING = re.compile(
     r"^[ \t]*(?:\[\[index\]\]|(?:UV_|PIP_)?(?:(?:extra[-_]|default[-_])?index(?:[-_]url)?|find[-_]links)[ \t]*=)",
     re.MULTILINE | re.IGNORECASE,
 )
-_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b")
-_COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync)\b.*", re.MULTILINE)
+_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b|\b(?:uv|pdm) export\b")  # what is exported has the project's overrides
+_COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync|export)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
 _EXPORTED = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]+={1,2}[^\s#;]+[ \t]*")

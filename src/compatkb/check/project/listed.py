@@ -1,9 +1,13 @@
 """What is known of indexes: which builds they have, and which they have not."""
 
 import re
+from functools import reduce
+from operator import or_
 
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.output.messages import element_sources
+from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Denial, Pythons
+from compatkb.engine.conflicts import Cause
+from compatkb.output.messages import cause, cause_sources, element_sources
 from compatkb.store.records import Element
 
 _OF_A_MATRIX = 2
@@ -12,6 +16,11 @@ _OF_A_MATRIX = 2
 def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
     """Return the sources of a build as findings name them."""
     return tuple(url or text for text, url in element_sources(queries.facts, element)[:2])
+
+
+def has_wheels_alone(product: str, queries: ProjectQueries) -> bool:
+    """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
+    return all(e.strong for e in queries.facts.elements(product) if queries.own in e.channels)
 
 
 def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
@@ -74,3 +83,29 @@ def may_have(channel: str, builds: list[Element], queries: ProjectQueries) -> bo
 def _is_of_label(product: str, channel: str, label: str, queries: ProjectQueries) -> bool:
     there = [e.version for e in queries.facts.elements(product) if channel in e.channels]
     return any(version.endswith(f"+{label}") for version in there)
+
+
+def demanded(
+    one: AllowedVersions, other: AllowedVersions, pythons: Pythons, systems: tuple[str, ...], queries: ProjectQueries
+) -> Denial | None:
+    """Return what the metadata of each build of one demand that another cannot be, whatever the device.
+
+    Of systems that are not known Linux is meant, of Pythons all.
+    """
+    facts = queries.facts
+    builds = [build for build in queries.elements(one.product, one.mask) if build.installable]
+    if not builds or not queries.demand(builds[0], other):
+        return None
+    cells = facts.dimension_cells("os", reduce(or_, (facts.word("os", name) or 0 for name in systems or ("linux",))))
+    if pythons:
+        cells &= facts.dimension_cells("python", pythons.mask)
+    edges = [edge for build in builds if (edge := queries.demand(build, other, cells))]
+    request = queries.request((one, other), ANY_PYTHON, ())
+    if len(edges) < len(builds) or request is None:
+        return None
+    conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
+    sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(facts, conflict, request)))
+    products = frozenset((one.product, other.product))
+    name, spec = facts.products[other.product].distribution or other.product, edges[0].spec
+    fix = "" if "+" in spec else f"write {name}{spec}"
+    return Denial(cause(facts, conflict, request), "stated", sources, products, (), stops=True, demand=fix)

@@ -5,6 +5,7 @@ from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
+from compatkb.check.project.listed import demanded, may_have
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
@@ -44,12 +45,9 @@ MOST_TOGETHER = 4
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the packages of an environment together."""
     for installed, required in plan.empty:
-        texts = " and ".join(dict.fromkeys(part.text for part in installed.parts))
-        yield at(
-            required.located,
-            CONTRADICT,
-            f"no version of {required.product.name} is admitted by {texts}, which one step asks for",
-        )
+        texts = " and ".join(_with_place(installed, required.located.document.path))
+        message = f"no version of {required.product.name} is admitted by {texts}, which one step asks for"
+        yield at(required.located, CONTRADICT, message)
     final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
     if len(final) < 2:
         return
@@ -59,6 +57,15 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
     if not denied and installs and not plan.environment.is_locked:
         yield from _drifting(plan, final, queries)
+
+
+def _with_place(installed: InstalledProduct, path: str) -> Iterator[str]:
+    """Yield what is asked of a product, once each, with the file where that is another than `path`."""
+    placed = {}
+    for part in installed.parts:
+        place, document = part.located.statement.place, part.located.document.path
+        placed[part.text] = part.text if document == path else f"{part.text} ({document}, line {place.line})"
+    yield from placed.values()
 
 
 def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
@@ -71,19 +78,19 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     whole = {one.allowed.product: one.allowed for one in final}
     final = _on_their_indexes(plan, final, queries)
     constraints = [one.allowed for one in final]
-    if not queries.refused(constraints, plan.pythons, plan.systems):
-        return
+    refused = queries.refused(constraints, plan.pythons, plan.systems)
     pinned = [one for one in final if one.allowed.text]
-    singles = {one.allowed.product for one in pinned if queries.denial([one.allowed], plan.pythons, plan.systems)}
+    singles = {one.allowed.product for one in pinned if refused and queries.denial([one.allowed], plan.pythons, plan.systems)}
     any_denied = False
     reported: set[str] = set()
     reasons: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
     denied: set[frozenset[str]] = set()  # pairs that are told
     for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
         inside = one.step < 0 or other.step < 0
-        if {one.allowed.product, other.allowed.product} & singles or (one.step < 0 and other.step < 0):
+        if one.step < 0 and other.step < 0:
             continue
-        denial = queries.denial([one.allowed, other.allowed])
+        asked = refused and not {one.allowed.product, other.allowed.product} & singles
+        denial = (asked and queries.denial([one.allowed, other.allowed])) or _demanded(one, other, plan, queries)
         if not denial:
             continue
         any_denied = True
@@ -107,7 +114,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         reasons |= same
         if inside:
             reported.add(own.product)
-    if any_denied or singles:
+    if any_denied or singles or not refused:
         return
     few = _least(pinned, plan, queries)
     if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
@@ -121,6 +128,25 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
         yield finding._replace(level=Severity.WARNING)
+
+
+def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> Denial | None:
+    """Return why an installer refuses two exact pins of one step, by the metadata of either, for whatever device they are."""
+    parts = (one, other)
+    if one.step != other.step or not all(part.allowed.exact and part.requirements for part in parts):
+        return None
+    roles = {required.requirement.role for part in parts for required in part.requirements}
+    if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
+        return None
+    for part, beside in (parts, parts[::-1]):
+        denial = demanded(part.allowed, beside.allowed, plan.pythons, plan.systems, queries)
+        if denial is None or plan.asks_unknown(queries) or not plan.resolves(part.step):
+            continue
+        asked = sources_of(plan, part.step, part.requirements[-1].requirement, queries)
+        builds = queries.elements(part.allowed.product, part.allowed.mask)
+        if not any(may_have(channel, builds, queries) for channel in asked.extra):  # a build that the data lack may go before
+            return denial
+    return None
 
 
 def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -197,7 +223,8 @@ def _denied(
     )
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=way(last, first, denial, plan, queries))
+    fix = way(last, first, denial, plan, queries) or denial.demand or None
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=fix)
     is_one_step = first.step == last.step and plan.resolves(last.step)
     yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
 

@@ -8,7 +8,7 @@ from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.listed import cited, lacks, may_have, never_built
+from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.check.project.values import AllowedVersions, Denial
 from compatkb.check.rules import CheckRule
@@ -310,7 +310,7 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         return  # its Python and system are those of a pipeline, which says so itself
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
     pythons = plan.pythons or declared(plan.environment, queries)
-    is_built = not queries.has_wheels_alone(allowed.product)  # what has no wheel is made from an archive
+    is_built = not has_wheels_alone(allowed.product, queries)  # what has no wheel is made from an archive
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
     denial = queries.denial([allowed], pythons) if pythons else None

@@ -105,11 +105,6 @@ class ProjectQueries:
         there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
         return channels & {self.own, *there}
 
-    def has_wheels_alone(self, product: str) -> bool:
-        """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
-        listed = [e for e in self.facts.elements(product) if self.own in e.channels]
-        return all(e.strong for e in listed)
-
     def requires_other_python(self, allowed: AllowedVersions, pythons: Pythons) -> bool:
         """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
         asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
@@ -126,7 +121,8 @@ class ProjectQueries:
                 return None
             mask &= admitted
             exact |= is_exact(text)
-        return AllowedVersions(product.id, ",".join(texts), mask, exact)
+        named = [text for text in texts if is_exact(text)] if exact and mask else texts
+        return AllowedVersions(product.id, ",".join(named), mask, exact)
 
     def elements(self, product: str, mask: int) -> list[Element]:
         """Return the elements of a set, oldest first."""
@@ -163,7 +159,7 @@ class ProjectQueries:
         return answers[question]
 
     def _is_refused(self, *question: Any) -> bool:
-        request = self._request(*question)
+        request = self.request(*question)
         try:
             return request is not None and not is_possible(self.facts, request)
         except GaveUpError:
@@ -175,7 +171,7 @@ class ProjectQueries:
     def _denial(
         self, constraints: tuple[AllowedVersions, ...], pythons: Pythons, systems: tuple[str, ...], *, near: bool
     ) -> Denial | None:
-        request = self._request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
+        request = self.request(constraints, pythons, systems) if self.refused(constraints, pythons, systems) else None
         try:
             looks = count()
             answer = resolve(self.facts, request, lambda: next(looks) > MOST_LOOKS, near=near) if request is not None else None
@@ -224,7 +220,8 @@ class ProjectQueries:
         ]
         return all(e.strong & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
 
-    def _request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
+    def request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
+        """Return a request for what these admit, None where none can be made."""
         pins = []
         bare = []
         for allowed in constraints:
@@ -293,25 +290,25 @@ class ProjectQueries:
                 continue
             others = [other for other in beside if other.product != allowed.product and other.mask]
             if (not pythons or not self.refused([exactly(element)], pythons)) and all(
-                self._demands(element, other) and self._demanded(element, other, asked) for other in others
+                not self.demand(element, other) and self._demanded(element, other, asked) for other in others
             ):
                 best = (version, element)
         return best[1] if best else None
 
-    def _demands(self, element: Element, other: AllowedVersions) -> bool:
-        """Return whether what a build declares leaves something of what the other one may be."""
+    def demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
+        """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
-            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1:
+            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.denies & cells:
                 own = _admitted(self.facts, other.product, edge.spec) or 0
                 if not (edge.to_mask | own) & other.mask:
-                    return False
-        return True
+                    return edge
+        return None
 
     def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
         pin = exactly(element)
         there = [e for e in self.elements(other.product, other.mask) if channels & set(e.channels)]
-        return not there or any(self._demands(one, pin) for one in there)
+        return not there or any(not self.demand(one, pin) for one in there)
 
     def narrowed(self, allowed: AllowedVersions, channels: frozenset[str]) -> AllowedVersions:
         """Return what of a product these indexes have."""

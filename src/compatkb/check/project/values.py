@@ -39,3 +39,4 @@ class Denial(NamedTuple):
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
     stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
+    demand: str = ""  # what to write as the metadata of one of them ask, where nothing near was sought

@@ -12,14 +12,13 @@ def way(
     """Return what to write instead, from the nearest stacks that keep one of the two."""
     ways = []
     for fixed, moved in ((first, last), (last, first)):
-        for near in denial.nearest:
-            if near.relaxed != (moved.allowed.product,):
-                continue
-            match = next((e for e in near.stack.packages if e.product == moved.allowed.product), None)
-            if match and not match.is_yanked(queries.day):
-                text = fitting(moved, match, fixed.allowed, plan, queries) or requirement_of(match, queries)
-                ways.append(f"{text} with {shown(fixed, queries)}")
-                break
+        product, newest = moved.allowed.product, moved.allowed.mask.bit_length()
+        stacks = [near.stack.packages for near in denial.nearest if near.relaxed == (product,)]
+        there = [e for packages in stacks for e in packages if e.product == product and not e.is_yanked(queries.day)]
+        if there:
+            match = min(there, key=lambda element: abs(element.idx + 1 - newest))
+            text = fitting(moved, match, fixed.allowed, plan, queries) or requirement_of(match, queries)
+            ways.append(f"{text} with {shown(fixed, queries)}")
     return "; or ".join(ways) or None
 
 
