@@ -19,6 +19,7 @@ from compatkb.request.lookup import (
     plain_version,
 )
 from compatkb.request.words import with_architectures
+from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
 from compatkb.store.suggestions import known_for, listing, nearest, not_covered, numbers, suggest, unknown_version
@@ -226,15 +227,15 @@ def _devices(
     facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin], free: Sequence[str], problems: list[str]
 ) -> tuple[str, ...]:
     """Return the devices that are asked for, or else all that the pins leave; unknown ones are noted as problems."""
-    every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
-    whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
-    for pin in (*pins.values(), *whole):
+    every = served_devices(facts)
+    bare = [name for name in free if facts.products[name].role is Role.DIMENSION]
+    whole = [*pins.values(), *(Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in bare)]
+    for pin in whole:
         if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
             only = facts.elements(pin.product).of(pin.mask)[0].devices
             problems += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
     if not asked:
-        left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
-        return tuple(left) or every
+        return unasked_devices(facts, lambda device: all(_serves(facts, pin, device) for pin in whole))
     devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:

@@ -197,6 +197,7 @@ class Route(NamedTuple):
     provider: str
     with_: Words
     without: Words
+    on_request: bool
 
 
 class Successor(NamedTuple):
