@@ -10,8 +10,6 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
 _PIP = "python -m pip install"
-NO_INDEX = ("source", "image")
-"""Styles of channels that no installer asks."""
 
 
 class Step(NamedTuple):
@@ -52,7 +50,7 @@ def uv_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
 
 def compiled_of(facts: Snapshot, stack: Stack) -> dict[Element, ChannelRecord]:
     """Return the members of a stack that are compiled, or come in an image, and from where; no file can name them."""
-    return {e: c for e in stack.packages for c in channels(facts) if c.style in NO_INDEX and c.id in e.channels}
+    return {e: c for e in stack.packages for c in channels(facts) if not c.is_index and c.id in e.channels}
 
 
 def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[str]:
@@ -157,7 +155,7 @@ def distribution_of(facts: Snapshot, product: str) -> str:
 
 def channel_for(facts: Snapshot, element: Element, stack: Stack) -> ChannelRecord | None:
     """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
-    known = {channel.id: channel for channel in channels(facts) if channel.style not in NO_INDEX}
+    known = {channel.id: channel for channel in channels(facts) if channel.is_index}
     leaf = facts.products[element.product].role == "leaf"
     fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
     hardware = set(stack.known.get("hardware", ()))

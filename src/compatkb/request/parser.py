@@ -235,7 +235,10 @@ def _devices(
             only = facts.elements(pin.product).of(pin.mask)[0].devices
             problems += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
     if not asked:
-        return unasked_devices(facts, lambda device: all(_serves(facts, pin, device) for pin in whole))
+        fixed = [pin for pin in whole if facts.products[pin.product].role is Role.DIMENSION]
+        fitting = [d for d in every if all(_serves(facts, pin, d) for pin in whole)]
+        fitting = fitting or [d for d in every if all(_serves(facts, pin, d) for pin in fixed)]
+        return unasked_devices(facts, fitting.__contains__)
     devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:

@@ -77,6 +77,11 @@ class ChannelRecord(NamedTuple):
     os: Words
 
     @property
+    def is_index(self) -> bool:
+        """Return whether installers can ask it: a repository of sources and a registry of images is none."""
+        return self.style not in ("source", "image")
+
+    @property
     def addresses(self) -> tuple[str, ...]:
         """Its own address and those of its mirrors; none for the index that clients ask by themselves."""
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
