@@ -24,7 +24,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
 from compatkb.store.suggestions import known_for, listing, nearest, not_covered, numbers, suggest, unknown_version
 
-_PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[[^\]]*\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
+_PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[([^\]]*)\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 
 
 def make_request(
@@ -80,7 +80,7 @@ def make_request(
         raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
     as_of = (asked_about or knowledge).toordinal()
     today = clock.day.toordinal() if clock else as_of
-    return Request(pinned, free, served, as_of, today, lists_until, route)
+    return Request(pinned, free, served, as_of, today, lists_until, route, _extras(facts, words))
 
 
 @contextmanager
@@ -99,7 +99,18 @@ def _split(facts: Snapshot, word: str) -> tuple[Product, str]:
         return find_product(facts, word), ""
     if not match:
         raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
-    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[2] or "")
+    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[3] or "")
+
+
+def _extras(facts: Snapshot, words: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Return the extras that words ask for, `optimum-intel[ipex]`, each with its product."""
+    matches = (re.fullmatch(_PIN, word) for word in words)
+    return frozenset(
+        (product.id, re.sub(r"[-_.]+", "-", extra.strip()).lower())
+        for match in matches
+        if match and match[2] and (product := facts.product(match[1]))
+        for extra in match[2].split(",")
+    )
 
 
 def _add(pins: dict[str, Pin], pin: Pin) -> None:

@@ -47,7 +47,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "model": (_columns("product pattern mask"), ("product", "pattern")),
     "edge": (
         _columns(
-            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",
+            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted extra",
             "id denies vouches open listed",
         ),
         "id",
