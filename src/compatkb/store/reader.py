@@ -306,25 +306,8 @@ class Snapshot:
 
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
-        (
-            id_,
-            claim,
-            kind,
-            of,
-            of_mask,
-            to,
-            to_mask,
-            spec,
-            denies,
-            vouches,
-            basis,
-            devices,
-            hardware,
-            open_,
-            listed,
-            gaps,
-            extra,
-        ) = row
+        id_, claim, kind, of, of_mask, to, to_mask, spec, denies, vouches, basis, *rest = row
+        devices, hardware, open_, listed, gaps, extra = rest
         level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
         return Edge(
             id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[denies], cells[vouches], level,
