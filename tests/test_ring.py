@@ -70,6 +70,7 @@ def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple
         (("optimum-intel[ipex]==1.25.1", "transformers==4.51.0"), Verdict.LIKELY),
         (("optimum-intel==1.25.1", "transformers==4.50.0"), Verdict.LIKELY),
         (("optimum-intel[openvino,neural-compressor]==1.23.0", "transformers==4.46.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel[neural-compressor]==1.17.0", "onnxruntime==1.16.3"), Verdict.DOES_NOT_WORK),  # of nothing else said
     ],
 )
 def test_what_an_extra_requires_counts_where_it_is_asked_for(
