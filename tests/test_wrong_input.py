@@ -31,7 +31,7 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
         pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
         pytest.param(
-            ["resolve", "B580", "ubuntu"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
+            ["resolve", "B580", "ubunt"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
         ),
         pytest.param(["resolve", "ubntu24"], "ubuntu24.04", id="os-misspelt-and-begun"),
         pytest.param(["--torch", "2.8", "resolve"], "stand after the command", id="option-before-command"),
