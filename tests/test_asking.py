@@ -38,7 +38,7 @@ def _versions(facts: Snapshot, pin: Pin) -> list[str]:
         pytest.param("torch == 2.0.1a0", ["2.0.1a0+cxx11.abi"], id="blanks"),
         pytest.param("torch==v2.0.1a0", ["2.0.1a0+cxx11.abi"], id="v-prefix"),
         pytest.param("torch==0!2.0.1a0", ["2.0.1a0+cxx11.abi"], id="epoch-zero"),
-        pytest.param("torch==2.1.0", ["2.1.0+cpu", *OTHER_KINDS, "2.1.0"], id="no-pre-release-of-it"),
+        pytest.param("torch==2.1.0", ["2.1.0+hpu.1.13.0", "2.1.0+cpu", *OTHER_KINDS, "2.1.0"], id="no-pre-release-of-it"),
         pytest.param("torch==2.8.0+xpu", ["2.8.0+xpu"], id="a-build"),
         pytest.param("torch===2.8.0", ["2.8.0"], id="the-very-text"),
         pytest.param("torch===2.8.0+cpu", ["2.8.0+cpu"], id="the-very-text-of-a-build"),

@@ -1,11 +1,10 @@
 """Hardware, system and release: cells of the makers' tables with their negatives, and names as tools and shops print them."""
 
-import re
-
 import pytest
 
 from compatkb import KnowledgeBase, Verdict
 from compatkb.errors import UsageError
+from compatkb.output import commands
 
 USABLE = {Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS, Verdict.LIKELY}
 NO, OPEN = {Verdict.DOES_NOT_WORK}, {Verdict.UNKNOWN}
@@ -86,15 +85,43 @@ def test_names_mean_families(base: KnowledgeBase, name: str, family: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("pins", "told"),
+    ("words", "right", "torch"),
     [
-        (("synapseai==1.22.0", "torch==2.7.1"), "torch 2.7.1 goes with Gaudi software 1.22.0"),
-        (("synapseai==1.21.0", "torch==2.7.1"), "Gaudi software 1.21.0 goes with torch 2.6.0, not torch 2.7.1"),
-        (("synapseai==1.22.0", "python==3.12", "os==ubuntu22.04"), "goes with Python 3.10 or 3.11, not Python 3.12"),
-        (("torch==2.8.0",), "no Gaudi software here is said to go with torch 2.8.0"),
+        ("torch==2.6.*", "works", "2.6.0+hpu.1.21.0"),
+        ("synapseai==1.16.0 torch==2.2.2 python==3.10 os==ubuntu22.04", "works", "2.2.2+hpu.1.16.0"),
+        ("hardware==gaudi3 torch==2.6.*", "works", "2.6.0+hpu.1.21.0"),
+        ("neural-compressor==3.4 synapseai==1.21.0 torch", "works", "2.6.0+hpu.1.21.0"),
+        ("torch==2.8.*", "does-not-work", ""),  # no Gaudi software holds it
+        ("synapseai==1.21.0 torch==2.4.0", "does-not-work", ""),
+        ("torch==2.4.* python==3.9", "does-not-work", ""),
+        ("torch==2.6.* os==windows11", "does-not-work", ""),
+        ("torch==2.4.* os==debian12", "does-not-work", ""),
+        ("ipex==2.8.0", "does-not-work", ""),
+        ("hardware==gaudi torch==2.9.*", "unknown", ""),  # the table of the release leaves the first generation out
+        ("transformers==4.45.2 torch==2.6.0", "unknown", ""),  # Python code alone: nobody says so of this device
     ],
 )
-def test_a_device_without_answers_tells_what_is_known(base: KnowledgeBase, pins: tuple[str, ...], told: str) -> None:
-    """Builds for Gaudi are on no index: the error says what its software goes with, and whether that is what was asked for."""
-    with pytest.raises(UsageError, match=re.escape(told)):
-        base.request({}, pins, device="hpu")
+def test_gaudi_is_a_device_like_others(base: KnowledgeBase, words: str, right: str, torch: str) -> None:
+    """Its software holds one PyTorch each, on the systems and Pythons that the maker's tables name."""
+    answer = base.resolve(words=words.split(), device="hpu")
+    assert answer.verdict == right
+    if torch:
+        assert {e.version for e in answer.stacks[0].packages if e.product == "torch"} == {torch}
+
+
+@pytest.mark.parametrize(
+    ("words", "devices"), [("torch==2.6.0", {"cpu", "xpu"}), ("synapseai", {"hpu"}), ("hardware==gaudi3", {"hpu"})]
+)
+def test_a_device_on_request_is_not_taken_unasked(base: KnowledgeBase, words: str, devices: set[str]) -> None:
+    """A device of a route that is taken on request alone needs a word that is about it."""
+    assert set(base.request({}, words.split()).devices) == devices
+
+
+@pytest.mark.parametrize(
+    ("place", "image"), [({"python": "3.10"}, "ubuntu22.04"), ({"os": "rhel9.4"}, "rhel9.4"), ({}, "ubuntu24.04")]
+)
+def test_the_image_is_for_the_system_and_python(base: KnowledgeBase, place: dict[str, str], image: str) -> None:
+    """The command names the image of a system on which the build is for the Python of the stack."""
+    stack = base.resolve({"torch": "2.6", **place}, device="hpu").stacks[0]
+    told = commands.pip_commands(base.facts, stack)
+    assert [f"/1.21.0/{image}/habanalabs/pytorch-installer-2.6.0:" in line for line in told] == [True]

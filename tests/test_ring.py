@@ -11,6 +11,7 @@ from compatkb.engine.answer import resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
+from compatkb.output.causes import cause
 from compatkb.output.open_points import strangers
 from compatkb.output.stack_files import packages_of
 from compatkb.store.reader import Snapshot
@@ -60,6 +61,26 @@ def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple
     """Whether or not the extra is named, it says which versions the release was made for; newer ones stay open."""
     answer = base.explain(*pins, f"python=={'3.12' if 'vllm' in pins[0] else '3.10'}")
     assert answer.verdict is right
+
+
+@pytest.mark.parametrize(
+    ("pins", "right"),
+    [
+        (("optimum-intel[ipex]==1.25.1", "transformers==4.50.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel[ipex]==1.25.1", "transformers==4.51.0"), Verdict.LIKELY),
+        (("optimum-intel==1.25.1", "transformers==4.50.0"), Verdict.LIKELY),
+        (("optimum-intel[openvino,neural-compressor]==1.23.0", "transformers==4.46.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel[neural-compressor]==1.17.0", "onnxruntime==1.16.3"), Verdict.DOES_NOT_WORK),  # of nothing else said
+    ],
+)
+def test_what_an_extra_requires_counts_where_it_is_asked_for(
+    base: KnowledgeBase, pins: tuple[str, ...], right: Verdict
+) -> None:
+    """An extra that is named for a product bounds the other products that it requires too, and says so, if it is named."""
+    answer = base.explain(*pins, "python==3.11", "os==linux", device="cpu")
+    assert answer.verdict is right
+    said = [cause(base.facts, conflict, answer.request) for conflict in answer.causes]
+    assert right is not Verdict.DOES_NOT_WORK or any("with its extra " in sentence for sentence in said)
 
 
 def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBase) -> None:

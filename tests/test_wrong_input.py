@@ -30,8 +30,6 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "--format", "yaml"], "expected text, json, requirements, constraints", id="unknown-format"),
         pytest.param(["resolve", "--device", "cuda"], "no answers for cuda: compatkb covers", id="device-not-covered"),
         pytest.param(["resolve", "rocm"], "no answers for rocm: compatkb covers", id="device-not-covered-as-a-word"),
-        pytest.param(["resolve", "--hardware", "gaudi3", "torch==2.6"], "no answers for hpu: ", id="hardware-not-covered"),
-        pytest.param(["resolve", "habana"], "no answers for hpu: ", id="product-of-a-device-not-covered"),
         pytest.param(
             ["resolve", "B580", "ubunt"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
         ),

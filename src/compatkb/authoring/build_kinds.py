@@ -53,6 +53,13 @@ def is_foreign(knowledge: Knowledge, element: KnowledgeElement) -> bool:
     return element.build is not None and served.isdisjoint(element.build.devices)
 
 
+def devices_on_request(knowledge: Knowledge) -> tuple[str, ...]:
+    """Return the devices that routes serve on request alone."""
+    routes = knowledge.files.routes.route
+    usual = {device for route in routes if not route.on_request for device in route.device}
+    return tuple(dict.fromkeys(d for route in routes for d in route.device if d not in usual))
+
+
 def own_kind(knowledge: Knowledge, element: KnowledgeElement) -> BuildKind | None:
     """Return the kind of a build where nothing else is said; None for what is no build, or is for several devices."""
     if element.build is None or len(element.build.devices) != 1:
@@ -113,7 +120,16 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
         product: sum(1 << n for n, element in enumerate(elements) if is_foreign(knowledge, element))
         for product, elements in knowledge.elements.items()
     }
-    knowledge.edges = [new for edge in knowledge.edges for new in _unlabelled(knowledge, edge, foreign[edge.to])]
+    devices = set(devices_on_request(knowledge))
+    requested = {
+        product: sum(1 << n for n, e in enumerate(elements) if e.build and devices.issuperset(e.build.devices))
+        for product, elements in knowledge.elements.items()
+    }
+    knowledge.edges = [
+        new
+        for edge in knowledge.edges
+        for new in _unlabelled(knowledge, edge, foreign[edge.to], requested[edge.to] if not edge.devices else 0)
+    ]
     for product in knowledge.products.values():
         if (built_with := product.built_with) is None:
             continue
@@ -130,18 +146,18 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
         knowledge.edges += _kept_apart(knowledge, product, built_with, of_kinds, to_kinds, regions, problems)
 
 
-def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int) -> Iterator[KnowledgeEdge]:
+def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int, requested: int) -> Iterator[KnowledgeEdge]:
     """Yield an edge that vouches for builds of devices that no route serves only where people name their label.
 
-    Who says that a release works had no other builds in mind than those that there are for a device that we serve. What
-    a product is built with has a rule of its own.
+    Who says that a release works had no other builds in mind than those that there are for a device that we serve, and
+    metadata none for a device that is served on request alone. What a product is built with has a rule of its own.
     """
     built = knowledge.products[edge.of].built_with
     people = knowledge.claims[edge.claim].origin is ClaimOrigin.PEOPLE
-    named = edge.to_mask & ~foreign
+    named = edge.to_mask & ~requested & ~(foreign if people else 0)
     for spec in edge.spec.split(" or "):
         named |= edge.to_mask & knowledge.matching(edge.to, spec) if "+" in spec else 0
-    if not edge.vouches or not people or named == edge.to_mask or (built and built.product == edge.to):
+    if not edge.vouches or named == edge.to_mask or (built and built.product == edge.to):
         yield edge
         return
     if edge.denies:

@@ -43,22 +43,26 @@ def _extra_of(text: str) -> tuple[str, Requirement] | None:
 
 def _demands(
     knowledge: Knowledge, product: str, number: int, release: IndexRelease
-) -> Iterator[tuple[Requirement, str, Kind]]:
-    """Yield what a release requires, the extra that it takes, and whether that has to be there.
+) -> Iterator[tuple[Requirement, str, Kind, bool]]:
+    """Yield what a release requires, the extra that it takes, whether that has to be there, and whether it is asked for alone.
 
     It has to with an extra that the build is of no use without. An extra that is named for what it requires
     (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there: what is older lacks
-    something; what is newer was not out, and stays open.
+    something; what is newer was not out, and stays open. What else such an extra requires holds where the extra is asked for.
     """
-    yield from ((requirement, "", Kind.NEEDS) for requirement in requirements(release))
+    yield from ((requirement, "", Kind.NEEDS, False) for requirement in requirements(release))
     build = knowledge.elements[product][number].build
     for extra, requirement in filter(None, map(_extra_of, release.requires)):
         name = canonicalize_name(requirement.name)
         to = knowledge.distributions.get(name)
         if build and extra in build.extras:
-            yield requirement, extra, Kind.NEEDS
-        elif to and canonicalize_name(extra) in (name, to) and knowledge.products[to].role is not Role.LEAF:
-            yield requirement, extra, Kind.CONSTRAINS
+            yield requirement, extra, Kind.NEEDS, False
+        elif to and knowledge.products[to].role is not Role.LEAF:
+            named = canonicalize_name(extra)
+            if named in (name, to):
+                yield requirement, extra, Kind.CONSTRAINS, False
+            elif named in knowledge.distributions or named in knowledge.products:
+                yield requirement, extra, Kind.CONSTRAINS, True
 
 
 def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[KnowledgeEdge]:
@@ -68,7 +72,7 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
         number = listed.get(id(release))
         if number is None:
             continue
-        for requirement, extra, kind in _demands(knowledge, product, number, release):
+        for requirement, extra, kind, is_asked in _demands(knowledge, product, number, release):
             to = knowledge.distributions.get(canonicalize_name(requirement.name))
             spec = str(requirement.specifier)
             if to is None or to == product or not spec:
@@ -90,11 +94,12 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
-            binds = kind is Kind.NEEDS or all(clause.operator in _LOWER for clause in requirement.specifier)
-            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=binds)
+            asked = canonicalize_name(extra) if is_asked else ""
+            binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
+            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=binds, extra=asked)
             others = of_other_kinds(knowledge, product, number, to)
             if others and "+" not in spec:
-                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=binds)
+                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=binds, extra=asked)
 
 
 def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:

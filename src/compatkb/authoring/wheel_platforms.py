@@ -35,7 +35,8 @@ def place(knowledge: Knowledge) -> None:
             for row in element.build.wheels:
                 cells = grid.cells(row.os, row.arch, row.python)
                 cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
-                cells &= ~below(row.glibc)
+                by_name = 0 if row.glibc else grid.cells(row.os, row.arch, row.python, members=False)
+                cells &= ~below(row.glibc) | by_name  # without a floor it says nothing of distributions but those it names
                 seen = 0 if row.basis is Basis.INFERRED else cells
                 if row.glibc_inferred:  # whether a distribution is new enough is inferred, unless the makers name it
                     seen &= ~distributions | named

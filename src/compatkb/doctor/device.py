@@ -7,7 +7,7 @@ from collections.abc import Collection
 from compatkb.core.vocabulary import ShownBy
 from compatkb.doctor.error_text import Pasted, plain
 from compatkb.doctor.version_extraction import SAYS, Read, guide
-from compatkb.store.queries.products import releases_of
+from compatkb.store.queries.products import releases_of, served_devices
 from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 
@@ -19,11 +19,6 @@ _WORD = re.compile(r"[a-z0-9]")
 
 Shown = dict[str, dict[str, int]]
 """Values by the kind of evidence for them, each with a line."""
-
-
-def served_devices(facts: Snapshot) -> tuple[str, ...]:
-    """Return the devices that a route of the data serves."""
-    return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
 
 
 def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:

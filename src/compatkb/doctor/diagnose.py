@@ -7,7 +7,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
-from compatkb.doctor.device import UNKNOWN, device_of, served_devices, system_of
+from compatkb.doctor.device import UNKNOWN, device_of, system_of
 from compatkb.doctor.error_text import Hit, Pasted
 from compatkb.doctor.phrases import is_phrase, meant_by
 from compatkb.doctor.successors import Instead
@@ -17,6 +17,7 @@ from compatkb.doctor.version_extraction import SLOTS, Read, guide, is_known, rea
 from compatkb.engine.answer import Answer, Near
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
+from compatkb.store.queries.products import served_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 

@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.device import LINUX, WINDOWS, served_devices
+from compatkb.doctor.device import LINUX, WINDOWS
 from compatkb.doctor.successors import Instead, instead_of
 from compatkb.doctor.version_extraction import WISHED, Read, is_known, minor
 from compatkb.engine.answer import Answer, Near, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.request.parser import make_request
+from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
@@ -69,8 +70,8 @@ def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
     if python and not is_known(facts, "python", python):
         python = None
     others = tuple((name, value) for name, value in dimensions.items() if is_known(facts, name, value))
-    served = served_devices(facts)
-    if device and device not in served:
+    served = unasked_devices(facts)
+    if device and device not in served_devices(facts):
         return Target(None, device, system, python, others, served)
     return Target(device, None, system, python, others, served)
 

@@ -12,6 +12,7 @@ from compatkb.doctor.machine_request import is_idle, is_unserved, place_of, reac
 from compatkb.doctor.version_extraction import is_known
 from compatkb.engine.answer import Answer, Near, best_stacks
 from compatkb.engine.stacks import Stack
+from compatkb.store.queries.products import unasked_devices
 from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
@@ -51,7 +52,7 @@ def best_of(
     if idle:
         devices = device_of(facts, (), seen)
     if unserved or (not devices and machine.graphics is not None):
-        devices = tuple(dict.fromkeys(d for r in facts.routes for d in sorted(r.devices) if not needs_graphics(facts, d)))
+        devices = unasked_devices(facts, lambda device: not needs_graphics(facts, device))
     return _best_for(facts, machine, held, seen, system, clock, devices)
 
 

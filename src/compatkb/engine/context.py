@@ -27,6 +27,7 @@ class Circumstances(NamedTuple):
     certain_only: bool  # inferences and undecided disputes exclude nothing
     uploaded_until: int | None = None  # the last day of uploads that installers take
     channels: frozenset[str] | None = None  # the only indexes that packages are taken from
+    extras: frozenset[tuple[str, str]] = frozenset()  # products with the extras that are asked for
 
 
 class RuntimeRequirement(NamedTuple):
@@ -85,12 +86,17 @@ class Context:
         rest = edge.hardware and self.hardware & ~edge.hardware
         return bool(rest) and self.facts.products[edge.of].role == Role.FEATURE
 
+    def said(self, of: str, to: str) -> tuple[Edge, ...]:
+        """Return what one product says of another one with the extras that are asked for, wherever it holds."""
+        extras = {extra for product, extra in self.circumstances.extras if product == of}
+        return self.facts.edges(of, to) + (self.facts.edges_of_extras(of, to, extras) if extras else ())
+
     @memoized
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what one product says of another one."""
         if self._is_plain(of, to):
             return self._plain.edges(of, to)
-        held = tuple([edge for edge in self.facts.edges(of, to) if self.holds(edge)])
+        held = tuple([edge for edge in self.said(of, to) if self.holds(edge)])
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized
@@ -125,7 +131,7 @@ class Context:
         """Return what two products say of each other; None where they say nothing."""
         if self._is_plain(product, other):
             return self._plain.table(product, other)
-        if not self.facts.edges(product, other) and not self.facts.edges(other, product):
+        if not self.circumstances.extras and not self.facts.edges(product, other) and not self.facts.edges(other, product):
             return None
         sizes = (self.facts.sizes[product], self.facts.sizes[other])
         return RelationTable(self.edges(product, other), self.edges(other, product), sizes)

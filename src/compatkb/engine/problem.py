@@ -43,7 +43,9 @@ class Question:
         self.pins = {pin.product: pin for pin in request.pins}
         hardware = self.pins["hardware"].mask if "hardware" in self.pins else 0
         days = (request.as_of, request.today, request.lists_until)
-        circumstances = Circumstances(device, hardware, *days, certain_only, request.uploaded_until, request.channels)
+        circumstances = Circumstances(
+            device, hardware, *days, certain_only, request.uploaded_until, request.channels, request.extras
+        )
         self.context = context_of(facts, circumstances)
         asked = dict.fromkeys((*self.pins, *request.bare, route.provider, *route.with_))
         roles = facts.products

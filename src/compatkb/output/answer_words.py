@@ -34,7 +34,9 @@ def needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, st
 
 
 def unbounded_need(facts: Snapshot, stack: Stack) -> str:
-    """Return what the device of a stack needs where no version of it is known; empty where it needs nothing."""
+    """Return what the device of a stack needs where no version of it is known or fixed; empty where it needs nothing."""
+    if any(facts.products[product].shown and product != HARDWARE for product in stack.known):
+        return ""
     device = release(facts, "device", stack.device)
     return f"{device.needs}; no minimum version is known" if device and device.needs else ""
 

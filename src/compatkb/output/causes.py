@@ -239,7 +239,8 @@ def _denial(facts: Snapshot, conflict: Cause, edge: Edge, request: Request | Non
     needed = names if is_listed else f"{label(facts, edge.to)} {spec}"
     wanted = pin_words(facts, pin) if pin and is_listed else text
     instead = f", not {wanted}" if text[:1].isalnum() and edge.kind != "breaks" else ""
-    return f"{term(facts, record.of_term)} {_VERBS[edge.kind]} {needed}{condition}{instead}"
+    extra = f" with its extra {edge.extra}" if edge.extra else ""
+    return f"{term(facts, record.of_term)}{extra} {_VERBS[edge.kind]} {needed}{condition}{instead}"
 
 
 def excluded(request: Request, facts: Snapshot) -> str:

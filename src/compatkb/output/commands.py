@@ -39,27 +39,39 @@ def bounds_of(facts: Snapshot, stack: Stack) -> tuple[str, ...]:
 
 
 def pip_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
-    """Return the pip commands, and those that compile what no index has."""
+    """Return the pip commands, and those that compile what no index has or run the image that holds it."""
     return _lines(facts, stack, _PIP, shell)
 
 
 def uv_commands(facts: Snapshot, stack: Stack, shell: str = POSIX) -> list[str]:
-    """Return the uv commands, and those that compile what no index has."""
+    """Return the uv commands, and those that compile what no index has or run the image that holds it."""
     return _lines(facts, stack, "uv pip install", shell)
 
 
 def compiled_of(facts: Snapshot, stack: Stack) -> dict[Element, ChannelRecord]:
-    """Return the members of a stack that are compiled from source, and the repository of each; no file can name them."""
-    return {e: c for e in stack.packages for c in channels(facts) if c.style == "source" and c.id in e.channels}
+    """Return the members of a stack that are compiled, or come in an image, and from where; no file can name them."""
+    return {e: c for e in stack.packages for c in channels(facts) if not c.is_index and c.id in e.channels}
 
 
 def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[str]:
     compiled = compiled_of(facts, stack)
     others = stack._replace(packages=tuple(e for e in stack.packages if e not in compiled)) if compiled else stack
     lines = [_line(installer, step, shell) for step in steps_of(facts, others)]
-    if lines:
-        lines += [c.format(release=e.release).replace(_PIP, installer) for e, at in compiled.items() for c in at.commands]
+    if lines or not any(is_named(facts, e, others) for e in others.packages):
+        for element, at in compiled.items():
+            fields = _fields(facts, stack, element, at)
+            lines += [c.format_map(fields).replace(_PIP, installer) for c in at.commands if fields["os"] or not at.os]
     return lines
+
+
+def _fields(facts: Snapshot, stack: Stack, element: Element, at: ChannelRecord) -> dict[str, str]:
+    """Return what commands name: the release, versions of the stack by product, and the first system that fits it."""
+    newest = facts.dimension_cells("python", 1 << facts.grid["python"].index(stack.python[-1]))
+    places = {system: facts.dimension_cells("os", 1 << n) & newest for n, system in enumerate(facts.grid["os"])}
+    inside = (s for s in at.os if (element.strong | element.weak) & places[s] and set(stack.os) & {s, *facts.wider.get(s, ())})
+    members = {e.product: e.release for e in stack.packages}
+    known = {product: values[-1] for product, values in stack.known.items() if values}
+    return {**known, **members, "release": element.release, "os": next(inside, "")}
 
 
 def short_proof(facts: Snapshot, stack: Stack) -> str | None:
@@ -143,7 +155,7 @@ def distribution_of(facts: Snapshot, product: str) -> str:
 
 def channel_for(facts: Snapshot, element: Element, stack: Stack) -> ChannelRecord | None:
     """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
-    known = {channel.id: channel for channel in channels(facts) if channel.style != "source"}
+    known = {channel.id: channel for channel in channels(facts) if channel.is_index}
     leaf = facts.products[element.product].role == "leaf"
     fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
     hardware = set(stack.known.get("hardware", ()))

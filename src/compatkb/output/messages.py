@@ -152,8 +152,11 @@ def basis(support: str) -> str:
 
 def not_installable(facts: Snapshot, stack: Stack) -> str:
     """Return why there is no install command, or no file that installers read."""
-    if compiled := listed([build(facts, e) for e in compiled_of(facts, stack)]):
-        return f"{compiled} is compiled from source, and no file for installers can say so; `compatkb resolve` shows the steps"
+    held = compiled_of(facts, stack)
+    if names := listed([build(facts, e) for e in held]):
+        how = "comes in an image alone" if {at.style for at in held.values()} == {"image"} else "is compiled from source"
+        more = "; `compatkb resolve` shows the steps" if any(at.commands for at in held.values()) else ""
+        return f"{names} {how}, and no file for installers can say so{more}"
     missing = [build(facts, e) for e in stack.packages if e.distribution and not e.channels and e.product in stack.requested]
     return f"no install command: {listed(missing) or 'a package of this stack'} is on no known package index"
 

@@ -19,11 +19,12 @@ from compatkb.request.lookup import (
     plain_version,
 )
 from compatkb.request.words import with_architectures
+from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
 from compatkb.store.suggestions import known_for, listing, nearest, not_covered, numbers, suggest, unknown_version
 
-_PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[[^\]]*\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
+_PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[([^\]]*)\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 
 
 def make_request(
@@ -80,7 +81,7 @@ def make_request(
         raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
     as_of = (asked_about or knowledge).toordinal()
     today = clock.day.toordinal() if clock else as_of
-    return Request(pinned, free, served, as_of, today, lists_until, route)
+    return Request(pinned, free, served, as_of, today, lists_until, route, _extras(facts, words))
 
 
 @contextmanager
@@ -101,7 +102,18 @@ def _split(facts: Snapshot, word: str) -> tuple[Product, str]:
         conda = re.fullmatch(r"([\w.-]+)=([\w.+*]+)", word)
         meant = suggest([f"{conda[1]}=={conda[2]}"] if conda else [])
         raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0{meant}")
-    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[2] or "")
+    return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[3] or "")
+
+
+def _extras(facts: Snapshot, words: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Return the extras that words ask for, `optimum-intel[ipex]`, each with its product."""
+    matches = (re.fullmatch(_PIN, word) for word in words)
+    return frozenset(
+        (product.id, re.sub(r"[-_.]+", "-", extra.strip()).lower())
+        for match in matches
+        if match and match[2] and (product := facts.product(match[1]))
+        for extra in match[2].split(",")
+    )
 
 
 def _add(pins: dict[str, Pin], pin: Pin) -> None:
@@ -232,15 +244,18 @@ def _devices(
 
     Unknown ones are noted as problems, why there are no answers for one as `uncovered`.
     """
-    every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
-    whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
-    for pin in (*pins.values(), *whole):
+    every = served_devices(facts)
+    bare = [name for name in free if facts.products[name].role is Role.DIMENSION]
+    whole = [*pins.values(), *(Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in bare)]
+    for pin in whole:
         if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
             only = facts.elements(pin.product).of(pin.mask)[0].devices
             uncovered += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
     if not asked:
-        left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
-        return tuple(left) or every
+        fixed = [pin for pin in whole if facts.products[pin.product].role is Role.DIMENSION]
+        fitting = [d for d in every if all(_serves(facts, pin, d) for pin in whole)]
+        fitting = fitting or [d for d in every if all(_serves(facts, pin, d) for pin in fixed)]
+        return unasked_devices(facts, fitting.__contains__)
     devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:

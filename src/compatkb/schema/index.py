@@ -39,13 +39,14 @@ class IndexFile(Record):
 
 
 class Channel(Record):
-    """A package index, or a repository from which builds are compiled."""
+    """A package index, a repository from which builds are compiled, or a registry of images that hold them."""
 
     id: Id
     name: Text
     url: Text | None = None  # none for the client's own default
-    style: Literal["default", "index-url", "extra-index-url", "find-links", "source"]
-    commands: tuple[Text, ...] = ()  # of `source`: what compiles a build there; {release} stands for its version
+    style: Literal["default", "index-url", "extra-index-url", "find-links", "source", "image"]
+    commands: tuple[Text, ...] = ()  # of `source`: what compiles a build; of `image`: what runs it; {release}, {os}, {PRODUCT}
+    os: tuple[Id, ...] = ()  # whose names can stand for {os}; on others there are no commands
     mirrors: dict[str, Text] = {}
     hardware: tuple[Id, ...] = ()
     note: Text | None = None
@@ -68,6 +69,7 @@ class RouteEntry(Record):
     rank: int  # today's preference: small first
     device: tuple[Id, ...] = Field(min_length=1)
     provider: Id
+    on_request: bool = False  # taken only where its device, or what is for its device alone, is asked for
     with_: tuple[Id, ...] = ()
     without: tuple[Id, ...] = ()
     note: Text | None = None

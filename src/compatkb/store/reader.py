@@ -40,7 +40,7 @@ ELEMENT = (
 )
 EDGE = (
     "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, hardware, open, "
-    "listed, unlisted"
+    "listed, unlisted, extra"
 )
 _MAPPED = 1 << 30
 R = TypeVar("R")
@@ -290,22 +290,28 @@ class Snapshot:
         """Return what `of` says of `to`."""
         return self._edges_from(of).get(to, ())
 
+    def edges_of_extras(self, of: str, to: str, extras: Collection[str]) -> tuple[Edge, ...]:
+        """Return what `of` says of `to` with some extras, beside what it says without."""
+        query = f"select {EDGE} from edge where of_product = ? and to_product = ? and extra != '' order by id"
+        return tuple(edge for edge in map(self.edge, self.select(query, of, to)) if edge.extra in extras)
+
     def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
         edges_by_product = self._edges.get(of)
         if edges_by_product is None:
             groups: dict[str, list[Edge]] = {}
-            for row in self.select(f"select {EDGE} from edge where of_product = ? order by id", of):
+            for row in self.select(f"select {EDGE} from edge where of_product = ? and extra = '' order by id", of):
                 groups.setdefault(row[5], []).append(self.edge(row))
             edges_by_product = self._edges[of] = {to: tuple(edges) for to, edges in groups.items()}
         return edges_by_product
 
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
-        id_, claim, kind, of, of_mask, to, to_mask, spec, denies, vouches, basis, devices, hardware, open_, listed, gaps = row
+        id_, claim, kind, of, of_mask, to, to_mask, spec, denies, vouches, basis, *rest = row
+        devices, hardware, open_, listed, gaps, extra = rest
         level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
         return Edge(
             id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[denies], cells[vouches], level,
-            _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated",
+            _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated", extra,
         )  # fmt: skip
 
     @cached_property

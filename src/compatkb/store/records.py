@@ -148,6 +148,7 @@ class Edge(NamedTuple):
     listed: bool
     unlisted: int  # gaps between the bounds on a runtime that it leaves open
     stated: bool = False  # somebody says so, rather than that it was seen
+    extra: str = ""  # the extra that has to be asked for; empty where it holds without
 
 
 class Advisory(NamedTuple):
@@ -197,6 +198,7 @@ class Route(NamedTuple):
     provider: str
     with_: Words
     without: Words
+    on_request: bool
 
 
 class Successor(NamedTuple):
@@ -256,6 +258,7 @@ class Request(NamedTuple):
     today: int  # the clock: it decides whether an end of life has come, and nothing else
     lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
     route: str | None = None  # the only way to reach the device that will do; any unless given
+    extras: frozenset[tuple[str, str]] = frozenset()  # products with the extras that are asked for
     uploaded_until: int | None = None  # the last day of uploads that installers take; any unless given
     channels: frozenset[str] | None = None  # the only indexes that packages are taken from; any unless given
 

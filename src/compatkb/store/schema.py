@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "14"
+FORMAT = "15"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -47,7 +47,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "model": (_columns("product pattern mask"), ("product", "pattern")),
     "edge": (
         _columns(
-            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted",
+            "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted extra",
             "id denies vouches open listed",
         ),
         "id",
@@ -60,8 +60,8 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "advisory": (_columns("product mask kind message to_product to_mask devices hardware sources", "id since cells"), "id"),
     "install": (_columns("product mask steps waives note sources", "id"), "id"),
     "waiver": (_columns("product mask of_mask", "edge"), None),
-    "channel": (_columns("id name url style mirrors hardware note commands", "position"), "id"),
-    "route": (_columns("id name devices provider with_ without note", "rank"), "id"),
+    "channel": (_columns("id name url style mirrors hardware note commands os", "position"), "id"),
+    "route": (_columns("id name devices provider with_ without note", "rank on_request"), "id"),
     "image": (_columns("repository name device flavour option built runs note sources", "id same"), "id"),
     "listing": (_columns("repository lists table_id tags runs shown cells links", "id position"), "id"),
     "column": (_columns("repository name title product shows", "position"), ("repository", "name")),

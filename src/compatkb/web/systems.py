@@ -25,7 +25,7 @@ def main_product(facts: Snapshot) -> str:
 
 def devices(facts: Snapshot) -> list[Value]:
     """Return the devices that some route reaches."""
-    served = {device for route in facts.routes for device in route.devices}
+    served = products.served_devices(facts)
     return [value for value in values(facts, "device") if value.id in served]
 
 

@@ -109,8 +109,14 @@ def _releases(file: ProductFile, listed: dict[str, tuple[IndexRelease, bool]]) -
             if build.released and release.released and build.released.on and build.released.on == release.released.on:
                 yield (*here, "released"), "the release has the same day"
             own, of_build = listed.get(build.version, (None, False))
-            if own and own.wheels and of_build and build.wheels:
+            if own and of_build and any(_lists(own, system) for row in build.wheels for system in row.os):
                 yield (*here, "wheels"), "the index file lists the wheels"
+
+
+def _lists(entry: IndexRelease, system: str) -> bool:
+    """Return whether an index has a wheel of a release for a system; where it has none, pip may compile the source."""
+    platform = {"windows": "win", "macos": "macosx"}.get(system, "linux")
+    return any(tag == "any" or platform in tag for tags in entry.wheels.values() for tag in tags)
 
 
 def _closer(release: Release, entry: IndexRelease) -> bool:

@@ -17,6 +17,7 @@ from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.statement import Requirement, RequirementRole
+from compatkb.store.queries.products import channels
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
 INDEX = CheckRule(
@@ -142,7 +143,8 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
-    there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day)]
+    indexes = {channel.id for channel in channels(queries.facts) if channel.is_index}
+    there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
     builds = [e.version for e in there if e.release == version.partition("+")[0]]
     if "+" in version and builds:
         return ", ".join(builds)

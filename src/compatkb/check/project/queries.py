@@ -16,7 +16,7 @@ from compatkb.engine.relations import excluded_by
 from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
-from compatkb.store.queries.products import channels
+from compatkb.store.queries.products import channels, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, Pin, Product, Request
 
@@ -236,14 +236,13 @@ class ProjectQueries:
         try:
             words = [f"os=={name}" for name in systems]
             base = make_request(self.facts, (), words, clock=self.context.clock)
-            devices = [d for d in base.devices if all(self._serves(pin, d) for pin in pins)]
             own = self.context.scope.device
-            devices = [own] if own in devices else devices
+            devices = unasked_devices(self.facts, lambda d: all(self._serves(pin, d) for pin in pins), own)
             ranks = self.facts.ranks
             return base._replace(
                 pins=tuple(sorted((*base.pins, *pins), key=lambda pin: ranks[pin.product])),
                 bare=tuple(sorted(bare, key=ranks.__getitem__)),
-                devices=tuple(devices) or base.devices,
+                devices=devices,
             )
         except CompatkbError:
             return None

@@ -1,7 +1,7 @@
 """Published tables of what to know before installing: advisories, complete lists, installations, routes."""
 
 from compatkb.core.vocabulary import FOREVER
-from compatkb.export.columns import ELEMENT, TableSchema, cites, day, maybe, number, text
+from compatkb.export.columns import ELEMENT, TableSchema, cites, day, maybe, number, text, truth
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.claims import installs
 from compatkb.store.queries.products import route_notes
@@ -75,6 +75,7 @@ TABLES = (
             maybe("provider", "the product that brings the device", "product"),
             text("with_products", "products that belong to it, between spaces"),
             text("without_products", "products that it leaves out, between spaces"),
+            truth("on_request", "true: taken only where its device, or what is for its device alone, is asked for"),
             maybe("note", "a remark"),
         ),
     ),
@@ -94,6 +95,7 @@ def fill(reader: Reader, tables: Tables) -> None:
             "provider": reader.known(route.provider),
             "with_products": " ".join(route.with_),
             "without_products": " ".join(route.without),
+            "on_request": route.on_request,
             "note": notes[route.id],
         }
         for route in reader.facts.routes

@@ -181,13 +181,14 @@ def _channels(knowledge: Knowledge) -> Iterator[Row]:
             "mirrors": dumps(channel.mirrors),
             "commands": dumps(channel.commands),
             "hardware": " ".join(channel.hardware),
+            "os": " ".join(channel.os),
         }
 
 
 def _routes(knowledge: Knowledge) -> Iterator[Row]:
     for route in knowledge.files.routes.route:
         yield {
-            **picked(route, "id name rank provider note"),
+            **picked(route, "id name rank provider on_request note"),
             "devices": " ".join(route.device),
             "with_": " ".join(route.with_),
             "without": " ".join(route.without),

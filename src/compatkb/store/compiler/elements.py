@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from compatkb.authoring.build_kinds import is_foreign, other_kinds, own_kind, runs_on
+from compatkb.authoring.build_kinds import devices_on_request, is_foreign, other_kinds, own_kind, runs_on
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_of_life, first_day
 from compatkb.core.names import word_key
@@ -73,7 +73,13 @@ def _devices(knowledge: Knowledge, head: ProductHead, element: KnowledgeElement)
         return element.release.devices
     if head.own_devices:
         return element.build.devices
-    return tuple(dict.fromkeys(name for device in element.build.devices for name in runs_on(knowledge, device)))
+    named = [name for device in element.build.devices for name in runs_on(knowledge, device)]
+    return tuple(dict.fromkeys((*named, *(devices_on_request(knowledge) if _is_pure(element) else ()))))
+
+
+def _is_pure(element: KnowledgeElement) -> bool:
+    """Return whether a build is of Python code alone: it denies no device, and nothing vouches for it where none is named."""
+    return element.listed is not None and set(element.listed.wheels.values()) == {("any",)}
 
 
 def _kinds(knowledge: Knowledge, element: KnowledgeElement, cells: Interned) -> Row:

@@ -125,7 +125,7 @@ def product_claims(facts: Snapshot) -> tuple[ClaimRecord, ...]:
 
 def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
     """Return the edges that all claims make, in the order of the data."""
-    return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge order by id")))
+    return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge where extra = '' order by id")))
 
 
 def citations(facts: Snapshot) -> tuple[Citation, ...]:

@@ -1,6 +1,7 @@
 """Products as people read them: heads, names, releases, builds, channels, routes."""
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
@@ -73,6 +74,12 @@ class ChannelRecord(NamedTuple):
     hardware: Words
     note: str | None
     commands: Texts
+    os: Words
+
+    @property
+    def is_index(self) -> bool:
+        """Return whether installers can ask it: a repository of sources and a registry of images is none."""
+        return self.style not in ("source", "image")
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -173,6 +180,23 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
     return facts.records(ChannelRecord, "from channel order by position")
+
+
+def served_devices(facts: Snapshot) -> tuple[str, ...]:
+    """Return the devices that a route reaches, those of preferred routes first."""
+    return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
+
+
+def unasked_devices(facts: Snapshot, fits: Callable[[str], bool] = bool, own: str | None = None) -> tuple[str, ...]:
+    """Return the devices to take where nobody names one: `own` or those that fit, else all.
+
+    A device that is served on request alone is taken where no other one fits.
+    """
+    usual = tuple(dict.fromkeys(device for route in facts.routes if not route.on_request for device in route.devices))
+    fitting = [device for device in served_devices(facts) if fits(device)]
+    if own in fitting:
+        return (str(own),)
+    return tuple(device for device in fitting if device in usual) or tuple(fitting) or usual
 
 
 def route_notes(facts: Snapshot) -> dict[str, str | None]:
