@@ -124,8 +124,13 @@ def _pep440_clause(clause: str, release: str, build: str | None) -> bool:
         assert isinstance(known, Version)
         if wanted == known or wanted == parse(Scheme.PEP440, release):
             return True
-        return wanted.local is None and wanted.public == known.public
+        return wanted.local is None and wanted == _without_local(known)
     return matches(clause, release)
+
+
+@lru_cache(maxsize=65536)
+def _without_local(version: Version) -> Version:
+    return Version(version.public)
 
 
 def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> bool:
