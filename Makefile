@@ -55,11 +55,11 @@ test-web: $(VENV)/made-dev chromium ## test the site in a real browser
 	$(BIN)/python -m pytest --quiet tests/web
 
 chromium:
-	@command -v chromium >/dev/null || test -n "$$COMPATKB_CHROMIUM" || \
-		if command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
-			echo "installing chromium"; \
-			apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium >/dev/null; \
-		else echo "error: the browser tests need chromium: apt-get install chromium, or COMPATKB_CHROMIUM=PATH"; exit 2; fi
+	@command -v chromium-headless-shell >/dev/null || test -n "$$COMPATKB_CHROMIUM" || \
+		{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo "installing chromium-headless-shell" && \
+			apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium-headless-shell >/dev/null; } || \
+		command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		{ echo "error: the browser tests need chromium: apt-get install chromium, or COMPATKB_CHROMIUM=PATH"; exit 2; }
 
 web: $(VENV)/made ## write the lookup page and the JSON API to site/
 	$(BIN)/compatkb web build
