@@ -44,8 +44,7 @@ test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those 
 test-long: $(VENV)/made-dev chromium ## the tests that `make test` leaves out or cuts short: attacks, kills, matrices, much random input; CI runs both
 	$(PYTEST) -m "(long or hypothesis) and not online"
 	for days in 90 400; do \
-	  $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; \
-	  $(PYTEST) -m long --days-later $$days tests/test_diagnose.py::test_real_text || exit 1; \
+	  $(PYTEST) -m "(not long or verdict) and not online" --hypothesis-profile=few --days-later $$days $(VERDICTS) || exit 1; \
 	done
 
 test-later: $(VENV)/made-dev chromium ## the quick tests as if it were DAYS (1 90 400) after the day of the data: what ages is no verdict

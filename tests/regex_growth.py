@@ -88,9 +88,7 @@ class Counter:
         self.steps, at = 0, 0
         self.groups: dict[int, tuple[int, int]] = {}
         while at <= len(text):
-            end = self._run(
-                self.tree, 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e
-            )
+            end = self._run(self.tree, 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e)
             if not self.scans:
                 break
             at = max(at + 1, end) if end is not None else at + 1
