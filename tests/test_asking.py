@@ -181,6 +181,41 @@ def test_words_that_were_typed_apart(facts: Snapshot) -> None:
     }
 
 
+@pytest.mark.parametrize("words", [("torch 2.8", "arc b580", "ubuntu 24.04"), ("torch 2.8 b580 ubuntu24.04",)])
+def test_words_that_a_shell_passed_on_as_one(facts: Snapshot, words: tuple[str, ...]) -> None:
+    """Quotes around several words change nothing."""
+    assert _typed(facts, *words) == _typed(facts, "torch", "2.8", "b580", "ubuntu24.04")
+
+
+def test_name_of_a_distribution_is_every_release_of_it(facts: Snapshot) -> None:
+    """Ubuntu without a number is any Ubuntu, and nothing else."""
+    systems = _typed(facts, "ubuntu")["os"]
+    assert {"ubuntu22.04", "ubuntu24.04"} < set(systems)
+    assert all(system.startswith("ubuntu") for system in systems)
+
+
+def test_latest_behind_a_product_is_any_version(facts: Snapshot) -> None:
+    """Who asks for the latest asks for the newest that works, which comes first anyhow; alone it is no product."""
+    options, rest = read_words(facts, ["torch", "latest", "xpu"])
+    assert (options, rest) == ([("device", "xpu")], ["torch"])
+    assert read_words(facts, ["latest"]) == ([], ["latest"])
+
+
+@pytest.mark.parametrize("word", ["cuda", "npu", "rocm"])
+def test_device_without_answers_is_all_that_is_said(facts: Snapshot, word: str) -> None:
+    """A version behind a device that nothing here serves is no second mistake."""
+    options, rest = read_words(facts, [word, "12.4", "torch"])
+    with pytest.raises(UsageError, match=f"^no answers for {word}") as error:
+        make_request(facts, options, rest)
+    assert "12.4" not in str(error.value)
+
+
+def test_single_sign_of_conda_is_mended(facts: Snapshot) -> None:
+    """`torch=2.8` is no requirement, and what was meant is said."""
+    with pytest.raises(UsageError, match=r"did you mean: torch==2\.8"):
+        make_request(facts, (), ["torch=2.8"])
+
+
 def test_device_is_a_word(facts: Snapshot) -> None:
     """A device stands as a word of its own, by any of its names."""
     for word in ("xpu", "gpu", "device==xpu"):
@@ -202,6 +237,7 @@ def test_every_name_of_a_family_takes_in_its_members(facts: Snapshot) -> None:
     for family, aliases in (
         ("core-ultra-2", ("Core Ultra Series 2", "core ultra 200")),
         ("xeon", ("Intel Xeon",)),
+        ("xeon-6", ("Xeon 6",)),
         ("core-ultra", ("intel core ultra",)),
     ):
         whole = facts.word("hardware", family)

@@ -33,7 +33,7 @@ Runner = Callable[..., Run]
         pytest.param(["resolve", "--hardware", "gaudi3", "torch==2.6"], "no answers for hpu: ", id="hardware-not-covered"),
         pytest.param(["resolve", "habana"], "no answers for hpu: ", id="product-of-a-device-not-covered"),
         pytest.param(
-            ["resolve", "B580", "ubuntu"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
+            ["resolve", "B580", "ubunt"], "ubuntu26.04, ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04", id="os-begun"
         ),
         pytest.param(["resolve", "ubntu24"], "ubuntu24.04", id="os-misspelt-and-begun"),
         pytest.param(["--torch", "2.8", "resolve"], "stand after the command", id="option-before-command"),

@@ -8,13 +8,13 @@ the channel's own speaks for nothing here.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import (
-    NEUTRAL,
     Cited,
     ClaimOrigin,
     Knowledge,
@@ -40,11 +40,22 @@ def add_observations(knowledge: Knowledge) -> None:
             cells = cells_of(knowledge, observation)
             if observation.level in (Level.PUBLISHED, Level.IMPORT, Level.RUN):
                 for element, _ in seen:
-                    element.floors.append(KnowledgeFloor(NEUTRAL, False, cells, 0))
+                    element.floors = _with_seen(element.floors, cells, observation.tools.get("glibc"))
             if observation.level in (Level.IMPORT, Level.RUN) and _builds(observation) not in broken:
                 knowledge.edges += _vouches(knowledge, observation, number, seen, cells)
     linked = [o for o in newest.values() if o.level is Level.SYMBOLS]
     knowledge.edges += symbol_edges(knowledge, [(o, list(elements_of(knowledge, o))) for o in linked])
+
+
+def _with_seen(floors: list[KnowledgeFloor], cells: int, glibc: str | None) -> list[KnowledgeFloor]:
+    """Return floors with a wheel seen on some platforms: one that is listed there, or else one for the glibc it ran on.
+
+    That a wheel is there says nothing of the glibc that it needs.
+    """
+    listed = [replace(floor, seen=floor.seen | (floor.guessed & cells)) for floor in floors]
+    for floor in listed:
+        cells &= ~floor.seen
+    return [*listed, KnowledgeFloor(glibc, False, cells, 0)] if cells else listed
 
 
 def is_of_channel(knowledge: Knowledge, observation: Observation) -> bool:

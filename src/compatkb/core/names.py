@@ -64,7 +64,7 @@ def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = Non
 
     words = sorted(set(known), reverse=True)
     begun = [word for word in words if len(text) > _BEGUN and word.startswith(text)]
-    near = get_close_matches(text, words, n=_NEAR, cutoff=0.6)
+    near = get_close_matches(text, words, n=_NEAR, cutoff=0.61)
     near.sort(key=lambda word: min(slips(text, word[: len(text) + more], len(text)) for more in (0, 1)))  # what begins alike
     right = [shown[word] if shown else word for word in begun or near]
     once: dict[str, str] = {}

@@ -4,7 +4,7 @@ from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output import messages
-from compatkb.output.labels import HARDWARE, asked, label, main_packages, place, shortened, stack_name
+from compatkb.output.labels import HARDWARE, asked, label, main_packages, place, platforms, shortened, stack_name
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Compiled, Request
@@ -41,7 +41,7 @@ def unbounded_need(facts: Snapshot, stack: Stack) -> str:
 
 def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, str]:
     """Return why a stack stands beside the best one, in a word, and what it is."""
-    name = stack_name(facts, beside.stack, answer.request)
+    name = stack_name(facts, beside.stack, answer.request) + _narrower(facts, beside.stack, answer.stacks[0])
     if beside.kind == "proven":
         return "proven", f"{name}: {messages.basis(messages.support(facts, beside.stack))}"
     if beside.kind == "successor":
@@ -54,6 +54,12 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
     built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
     larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
     return "also", f"{name} from the default index{larger}"
+
+
+def _narrower(facts: Snapshot, stack: Stack, best: Stack) -> str:
+    """Return where a stack holds, if that is not wherever the best one does."""
+    parts = ((best.python, stack.python), (best.os, stack.os), (best.arch, stack.arch))
+    return "" if all(set(all_of).issubset(some) for all_of, some in parts) else f" on {platforms(facts, [stack])}"
 
 
 def _covers(facts: Snapshot, kind: Compiled, stack: Stack) -> bool:

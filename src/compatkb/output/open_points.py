@@ -165,9 +165,20 @@ def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
             what = f"whether {build(facts, element)} has wheels for Python {pythons} on {systems} is not known"
             points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
     if GLIBC in stack.known and GLIBC in stack.requested and any(not floor.stated for floor in facts.floors(element)):
-        what = f"whether {build(facts, element)} runs with glibc {', '.join(stack.known[GLIBC])} is not known"
-        points.append(Open(what, "its wheels name no glibc", "importing it there"))
+        points.append(_glibc(facts, stack, element))
     return points
+
+
+def _glibc(facts: Snapshot, stack: Stack, element: Element) -> Open:
+    """Return why it is not known whether a build runs with the glibc that is pinned."""
+    glibc = ", ".join(stack.known[GLIBC])
+    floors = [floor for floor in facts.floors(element) if floor.glibc]
+    if not floors or not all(floor.stated for floor in floors):
+        what = f"whether {build(facts, element)} runs with glibc {glibc} is not known"
+        return Open(what, "its wheels name no glibc", "importing it there")
+    least = ".".join(map(str, min(floor.glibc for floor in floors if floor.glibc)))
+    what = f"whether {build(facts, element)} has wheels for glibc {glibc} is not known"
+    return Open(what, f"those that are known need glibc {least}", "a look at the index")
 
 
 def _feature(facts: Snapshot, stack: Stack, offered: Offered) -> Open:

@@ -104,8 +104,8 @@ def build_move(facts: Snapshot, stack: Stack, product: str) -> str:
 def _elsewhere(facts: Snapshot, stack: Stack, dimension: str) -> str:
     """Return the value that a dimension of the machine has to have instead."""
     values = {"python": stack.python, "os": stack.os, "arch": stack.arch}.get(dimension) or stack.known.get(dimension, ())
-    if not values:
-        return f"on another {label(facts, dimension)}"
+    if not values:  # whatever hardware there is: its processor will do
+        return f"on {value(facts, 'device', stack.device)}"
     if dimension == "python":
         plain = [python for python in values if not is_free_threaded(python)]
         return f"use {label(facts, dimension)} {(plain or values)[-1]}"

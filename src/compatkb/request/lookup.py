@@ -1,6 +1,8 @@
 """What a name or a version word means: the product, the feature, the elements."""
 
 import re
+from functools import reduce
+from operator import or_
 
 from compatkb.core.names import close, spellings, word_key
 from compatkb.errors import UsageError
@@ -11,6 +13,7 @@ from compatkb.store.suggestions import noun, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
+_PACKAGES = f"\n  for an application, ask for the packages that it needs, such as torch{_SEE.format('list')}"
 
 
 def find_product(facts: Snapshot, name: str) -> Product:
@@ -29,7 +32,7 @@ def find_product(facts: Snapshot, name: str) -> Product:
     for place in () if near else ("hardware", "os"):
         if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
             raise UsageError(f"unknown {noun(facts, place, near)} {name!r}{suggest(near)}")
-    raise UsageError(f"unknown product {name!r}{suggest(near) or _SEE.format('list')}")
+    raise UsageError(f"unknown product {name!r}{suggest(near) or _PACKAGES}")
 
 
 def find_feature(facts: Snapshot, name: str) -> str:
@@ -55,11 +58,19 @@ def find_versions(facts: Snapshot, product: Product, text: str) -> int:
     if product.scheme == "minor" and (patch := re.fullmatch(r"={0,3}\s*(\d+\.\d+)\.\d+(t?)", text)):
         return facts.word(product.id, patch[1] + patch[2]) or 0  # as `python --version` says it
     if product.scheme == "listed":
-        return next((mask for each in spellings(product.id, text) if (mask := facts.word(product.id, each))), 0)
+        known = next((mask for each in spellings(product.id, text) if (mask := facts.word(product.id, each))), 0)
+        return known or (_numbered(facts, product, text) if product.platform else 0)
     if not OPERATORS.isdisjoint(text):
         return _matching(facts, product, text)
     normal = normal_version(product, text)
     return (facts.word(product.id, normal) or 0) if normal else 0
+
+
+def _numbered(facts: Snapshot, product: Product, text: str) -> int:
+    """Return the elements that a name is of when it is followed by a number: of `ubuntu` every Ubuntu that is listed."""
+    numbered = re.compile(re.escape(word_key(text)) + r"\d[\d.]*")
+    masks = (facts.word(product.id, name) or 0 for name in facts.names(product.id) if numbered.fullmatch(name))
+    return reduce(or_, masks, 0)
 
 
 def find_matching(facts: Snapshot, product: Product, spec: str) -> int:

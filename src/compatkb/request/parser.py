@@ -70,11 +70,12 @@ def make_request(
             _add(pins, _need(facts, name))
     pinned = tuple(sorted(pins.values(), key=lambda pin: facts.ranks[pin.product]))
     free = tuple(sorted((set(bare) - set(pins)), key=facts.ranks.__getitem__))
-    served = _devices(facts, asked, pins, free, problems)
+    uncovered: list[str] = []
+    served = _devices(facts, asked, pins, free, problems, uncovered)
     if route is not None:
         with _noting(problems):
             _check_route(facts, route, {*pins, *free})
-    problems = list(dict.fromkeys(problems))
+    problems = list(dict.fromkeys(uncovered or problems))  # where there are no answers at all, words matter no more
     if problems:
         raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
     as_of = (asked_about or knowledge).toordinal()
@@ -97,7 +98,9 @@ def _split(facts: Snapshot, word: str) -> tuple[Product, str]:
     if not match and word.strip() and OPERATORS.isdisjoint(word):
         return find_product(facts, word), ""
     if not match:
-        raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0")
+        conda = re.fullmatch(r"([\w.-]+)=([\w.+*]+)", word)
+        meant = suggest([f"{conda[1]}=={conda[2]}"] if conda else [])
+        raise UsageError(f"{word!r} is not PRODUCT or PRODUCT==VERSION, such as torch==2.8.0{meant}")
     return find_product(facts, match[1]), re.sub(r"(?<=[<>=~!,])\s++|(?<!\s)\s++(?=,|$)", "", match[2] or "")
 
 
@@ -223,15 +226,18 @@ def _leaves(pin: Pin, patch: str) -> bool:
 
 
 def _devices(
-    facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin], free: Sequence[str], problems: list[str]
+    facts: Snapshot, asked: Sequence[str], pins: dict[str, Pin], free: Sequence[str], problems: list[str], uncovered: list[str]
 ) -> tuple[str, ...]:
-    """Return the devices that are asked for, or else all that the pins leave; unknown ones are noted as problems."""
+    """Return the devices that are asked for, or else all that the pins leave.
+
+    Unknown ones are noted as problems, why there are no answers for one as `uncovered`.
+    """
     every = tuple(dict.fromkeys(d for route in facts.routes for d in sorted(route.devices, reverse=True)))
     whole = (Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in free)
     for pin in (*pins.values(), *whole):
         if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
             only = facts.elements(pin.product).of(pin.mask)[0].devices
-            problems += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
+            uncovered += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
     if not asked:
         left = [device for device in every if all(_serves(facts, pin, device) for pin in pins.values())]
         return tuple(left) or every
@@ -242,8 +248,8 @@ def _devices(
         meant = [name for n, name in enumerate(names) if mask >> n & 1]
         if not meant:
             problems.append(f"unknown device {text!r}{suggest(close(text, every)) or listing(every)}")
-        uncovered = [name for name in meant if name not in every]
-        problems += [not_covered(facts, name) + known_for(facts, name, pins.values()) for name in uncovered]
+        others = [name for name in meant if name not in every]
+        uncovered += [not_covered(facts, name) + known_for(facts, name, pins.values()) for name in others]
         devices += meant
     return tuple(dict.fromkeys(devices))
 

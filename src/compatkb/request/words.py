@@ -8,6 +8,8 @@ from compatkb.request.lookup import OPERATORS, places_named, products_having
 from compatkb.store.reader import Snapshot
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
+_NEWEST = ("latest", "newest")
+"""Words behind a product that say what is so anyhow: of what works, the newest comes first."""
 _LONGEST = 5
 """The most words that are read as one name."""
 
@@ -19,17 +21,25 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
     """
     options: list[tuple[str, str]] = []
     rest: list[str] = []
-    left = list(words)
+    left = [part for word in words for part in _parts(facts, word)]
     while left:
         count, read = _read_place(facts, left)
         if rest and _NUMBER.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
             rest.pop()
             read = [(product.id, left[0])]
-        elif not read:
+        elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])):
             rest.append(left[0])
         options += read
         del left[:count]
     return options, rest
+
+
+def _parts(facts: Snapshot, word: str) -> list[str]:
+    """Return the words of one that a shell passed on as a whole, if all are known: of `"torch 2.8"` two; else itself."""
+    parts = word.split()
+    if len(parts) < 2 or not OPERATORS.isdisjoint(word) or facts.product(word) or _read_place(facts, [word])[1]:
+        return [word]
+    return parts if all(map(facts.product, read_words(facts, parts)[1])) else [word]
 
 
 def read_release(facts: Snapshot, name: str, version: str | None = None) -> tuple[str, str | None]:
