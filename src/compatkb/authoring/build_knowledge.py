@@ -14,6 +14,7 @@ from compatkb.authoring.feature_products import clashes, own_builds, product_fil
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
 from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
 from compatkb.authoring.loader import Files
+from compatkb.authoring.newer_systems import support_newer_systems
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
@@ -73,6 +74,7 @@ def build_knowledge(files: Files) -> Knowledge:
     knowledge.edges += passed_on(knowledge)
     keep_kinds_apart(knowledge, problems)
     support_any_hardware(knowledge)
+    support_newer_systems(knowledge)
     mark_gaps(knowledge)
     date_events(knowledge, problems)
     if problems:
