@@ -11,6 +11,7 @@ import re._constants as c
 import re._parser as parser
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,8 +75,10 @@ class Counter:
     """A backtracking matcher over the tree that `re` compiles; every attempt at one part is a step."""
 
     def __init__(self, expression: Expression) -> None:
-        self.tree = parser.parse(expression.pattern, expression.flags)
-        self.flags = self.tree.state.flags
+        tree = parser.parse(expression.pattern, expression.flags)
+        self.tree = _plain(tree)
+        self.flags = int(tree.state.flags)
+        self.hits: dict[tuple[Any, int, str], bool] = {}
         self.whole = expression.operation == "fullmatch"
         self.scans = expression.operation not in ("match", "fullmatch")
         self.steps = 0
@@ -85,9 +88,7 @@ class Counter:
         self.steps, at = 0, 0
         self.groups: dict[int, tuple[int, int]] = {}
         while at <= len(text):
-            end = self._run(
-                list(self.tree), 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e
-            )
+            end = self._run(self.tree, 0, text, at, (lambda e: e if e == len(text) else None) if self.whole else lambda e: e)
             if not self.scans:
                 break
             at = max(at + 1, end) if end is not None else at + 1
@@ -109,15 +110,15 @@ class Counter:
         if operation in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
             return self._repeat(operation, value, text, at, onward)
         if operation is c.SUBPATTERN:
-            return self._run(list(value[3]), 0, text, at, onward)
+            return self._run(value, 0, text, at, onward)
         if operation is c.ATOMIC_GROUP:
-            end = self._run(list(value), 0, text, at, lambda e: e)
+            end = self._run(value, 0, text, at, lambda e: e)
             return None if end is None else onward(end)
         if operation is c.BRANCH:
-            return next((e for part in value[1] if (e := self._run(list(part), 0, text, at, onward)) is not None), None)
+            return next((e for part in value if (e := self._run(part, 0, text, at, onward)) is not None), None)
         if operation in (c.ASSERT, c.ASSERT_NOT):
-            starts = [at] if value[0] > 0 else [at - value[1].getwidth()[0]]
-            ends = [s >= 0 and self._run(list(value[1]), 0, text, s, lambda e: e) is not None for s in starts]
+            starts = [at] if value[0] > 0 else [at - value[2]]
+            ends = [s >= 0 and self._run(value[1], 0, text, s, lambda e: e) is not None for s in starts]
             return onward(at) if any(ends) == (operation is c.ASSERT) else None
         if operation is c.AT:
             return onward(at) if self._at(value, text, at) else None
@@ -145,7 +146,7 @@ class Counter:
             return None
         if operation is c.POSSESSIVE_REPEAT:
             times = 0
-            while times < most and (end := self._run(list(body), 0, text, at, lambda e: e)) is not None and end > at:
+            while times < most and (end := self._run(body, 0, text, at, lambda e: e)) is not None and end > at:
                 at, times = end, times + 1
             return onward(at) if times >= least else None
 
@@ -156,13 +157,19 @@ class Counter:
             inner = times < most and not (times >= least and start >= len(text))
             if operation is c.MIN_REPEAT and times >= least and (found := onward(start)) is not None:
                 return found
-            if inner and (found := self._run(list(body), 0, text, start, again)) is not None:
+            if inner and (found := self._run(body, 0, text, start, again)) is not None:
                 return found
             return onward(start) if operation is c.MAX_REPEAT and times >= least else None
 
         return more(0, at)
 
     def _one(self, operation: Any, value: Any, letter: str) -> bool:
+        key = (operation, id(value), letter)
+        if key not in self.hits:
+            self.hits[key] = self._is_hit(operation, value, letter)
+        return self.hits[key]
+
+    def _is_hit(self, operation: Any, value: Any, letter: str) -> bool:
         if operation is c.ANY:
             return letter != "\n" or bool(self.flags & re.DOTALL)
         if operation in (c.LITERAL, c.NOT_LITERAL):
@@ -181,6 +188,24 @@ class Counter:
             return at == len(text) or (value is c.AT_END and bool(self.flags & re.MULTILINE) and text[at] == "\n")
         beside = [0 <= n < len(text) and _in_category(c.CATEGORY_WORD, text[n]) for n in (at - 1, at)]
         return (beside[0] != beside[1]) == (value is c.AT_BOUNDARY)
+
+
+def _plain(nodes: Any) -> list[tuple[Any, Any]]:
+    """Return what `re` compiled as plain lists, which are quick to walk; of a lookbehind its width, too."""
+    plain = []
+    for operation, value in nodes:
+        if operation in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
+            value = (*value[:2], _plain(value[2]))
+        elif operation is c.SUBPATTERN:
+            value = _plain(value[3])
+        elif operation is c.ATOMIC_GROUP:
+            value = _plain(value)
+        elif operation is c.BRANCH:
+            value = [_plain(part) for part in value[1]]
+        elif operation in (c.ASSERT, c.ASSERT_NOT):
+            value = (value[0], _plain(value[1]), value[1].getwidth()[0])
+        plain.append((operation, value))
+    return plain
 
 
 def _among(part: tuple[Any, Any], letter: str) -> bool:
@@ -246,10 +271,10 @@ def grows(expression: Expression) -> str | None:
 
 def _is_faster(counter: Counter, head: str, piece: str, sizes: tuple[int, int]) -> bool:
     try:
-        first, second = (counter.count(f"{head}{piece * size}\u00a7") for size in sizes)
+        first, second = (partial(counter.count, f"{head}{piece * size}\u00a7") for size in sizes)
+        return (steps := second()) > 600 and steps > FASTER * first()
     except (TooManyError, RecursionError):
         return True
-    return second > 600 and second > FASTER * first
 
 
 def growing() -> list[str]:

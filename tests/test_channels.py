@@ -144,7 +144,13 @@ def test_two_installers_find_the_same_builds(context: RunContext, channel: str) 
     assert one.digest == other.digest != ""
 
 
-@pytest.mark.parametrize(("tool", "live"), [("index", False), ("pip", False), ("uv", False), ("pip", True), ("uv", True)])
+@pytest.mark.parametrize(
+    ("tool", "live"),
+    [
+        *(("index", False), ("pip", False), ("uv", False)),
+        *(pytest.param(tool, True, marks=pytest.mark.long) for tool in ("pip", "uv")),
+    ],
+)
 def test_builds_that_a_channel_lacks(context: RunContext, tool: str, *, live: bool) -> None:
     """Another label, and another Python's wheel, are not found: the default index has the version and is not asked."""
     own = replace(context, live=live)

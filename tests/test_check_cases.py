@@ -43,18 +43,25 @@ def settings(case: dict) -> Settings:
 
 def found(case: dict, facts: Snapshot) -> list[str]:
     """Return the findings of a case as its `expect` writes them."""
-    return [f"{finding.path}:{finding.line} {finding.rule}" for finding in judged(case, facts).findings]
+    return list(map(place_and_rule, judged(case, facts).findings))
+
+
+def place_and_rule(finding: Finding) -> str:
+    """Return a finding as the `expect` of a case writes it."""
+    return f"{finding.path}:{finding.line} {finding.rule}"
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_case(path: Path, facts: Snapshot) -> None:
     """A project has the findings that its case names, each at its line, and no others."""
     case = tomllib.loads(path.read_text("utf-8"))
-    assert sorted(found(case, facts)) == sorted(case["expect"]), case["shows"]
+    findings = judged(case, facts).findings
+    assert sorted(map(place_and_rule, findings)) == sorted(case["expect"]), case["shows"]
     if "gravest" in case:
-        assert max((finding.level for finding in judged(case, facts).findings), key=list(Severity).index) == case["gravest"]
+        assert max((finding.level for finding in findings), key=list(Severity).index) == case["gravest"]
 
 
+RECORDED = json.loads(SAID.read_text("utf-8"))
 PROJECTS = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in CASES}
 PROJECTS |= {
     f"planted {number}: {rule}": {"files": {"README.md": CLEAN.replace(right, wrong, 1)}, "as-of": DAY}
@@ -70,12 +77,12 @@ def test_findings_say_what_is_recorded(name: str, facts: Snapshot) -> None:
     day = Clock(date.fromisoformat(facts.meta["data_date"]), case.get("as-of"))
     every = Settings(levels={rule.id: Severity.INFO for rule in rules_by_id().values() if rule.optional})
     told = [said(finding) for finding in check(documents, CheckContext(facts, day), every).findings]
-    recorded = json.loads(SAID.read_text("utf-8"))
     if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        recorded = json.loads(SAID.read_text("utf-8"))  # with what the tests before this one wrote
         changed = {one: lines for one, lines in (recorded | {name: told}).items() if lines and one in PROJECTS}
         SAID.write_text(json.dumps(changed, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     else:
-        assert told == recorded.get(name, [])
+        assert told == RECORDED.get(name, [])
 
 
 def said(finding: Finding) -> str:

@@ -61,6 +61,7 @@ def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
     return cache(lambda path: diagnose(facts, case_of(path)["text"], clock()))
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize("path", parted(CASES, QUICK), ids=lambda path: path.stem)
 def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """The cause that the thread found is named first, none where it is none of ours; versions and advice are as labelled.

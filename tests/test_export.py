@@ -130,6 +130,7 @@ def same(one: Graph, other: Graph) -> bool:
     return dict(one.nodes(data=True)) == dict(other.nodes(data=True)) and edges[0] == edges[1]
 
 
+@pytest.mark.long
 def test_graph_comes_back(facts: Snapshot) -> None:
     """The library networkx reads what was written: the same nodes, edges, kinds, bases and sources."""
     graph = build_graph(facts, ("ipex",))

@@ -53,7 +53,7 @@ def drawn(*words: str, columns: int = 80, program: tuple[str, ...] = ("-m", "com
     return seen.decode().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=pytest.mark.long), 120])
+@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=pytest.mark.long), pytest.param(120, marks=pytest.mark.long)])
 @pytest.mark.parametrize("words", [(), ("resolve",), ("docs",), ("web", "build")], ids=lambda words: " ".join(words) or "all")
 def test_help_fits(words: tuple[str, ...], columns: int) -> None:
     """Help is no wider than the terminal, and uses its width; through a pipe COLUMNS says how wide."""

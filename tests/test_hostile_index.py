@@ -39,6 +39,7 @@ QUICK = ("published", "pip-over-a-record", "uv-live", "import")
 
 """Every tool; every way of it is in the long tests."""
 RESOLVING = parted((way for way in WAYS if way.startswith(("pip", "uv"))), QUICK)
+READING_WHEELS = parted((way for way in WAYS if way.startswith(("pip", "uv", "import"))), ("uv-live", "import"))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: 
     assert "hash" in seen.detail.lower(), seen.detail
 
 
-@pytest.mark.parametrize("way", [*RESOLVING, "import"])
+@pytest.mark.parametrize("way", READING_WHEELS)
 def test_wheel_that_lies_about_its_version(context: RunContext, index: Index, way: str) -> None:
     """A wheel whose metadata name another version never counts as the one that was asked for."""
     index.add("torch", "1.2", "", metadata_version="9.9")
@@ -113,7 +114,7 @@ def test_wheel_that_lies_about_its_version(context: RunContext, index: Index, wa
     assert seen.detail
 
 
-@pytest.mark.parametrize("way", [*RESOLVING, "import"])
+@pytest.mark.parametrize("way", READING_WHEELS)
 def test_archive_that_leaves_its_folder(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """Whatever a wheel is called inside, nothing is written outside the folder of the cell."""
     for number, escaped in enumerate(("../" * 12 + str(tmp_path / "out").lstrip("/"), str(tmp_path / "out"))):

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -88,18 +87,13 @@ def test_modules_import_alone(step: int) -> None:
     subprocess.run(command, check=True)
 
 
-def constants(path: Path) -> Iterator[ast.Constant]:
-    """Yield the string constants of a module that are no docstrings."""
-    tree = tree_of(path)
-    documented = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body and isinstance(node.body[0], ast.Expr)
-    }
-    texts = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented | texts:
-            yield node
+@cache
+def constants(path: Path) -> tuple[ast.Constant, ...]:
+    """Return the string constants of a module that are no docstrings."""
+    nodes = list(ast.walk(tree_of(path)))
+    documented = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple(node for node in strings if id(node) not in documented)
 
 
 FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)(?![\w.])")
@@ -162,7 +156,7 @@ def test_class_names_are_unique() -> None:
     """One name means one thing: no class name stands in two modules."""
     named: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 named.setdefault(node.name, []).append(name_of(path))
     assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}

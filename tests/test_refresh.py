@@ -683,7 +683,8 @@ def brought_back(directory: Path, index: Network) -> None:
     assert refresh(files, directory, select(files, ("torch", "ipex"), requirements=False), index, seen).changes == ()
 
 
-@pytest.mark.parametrize("as_json", [False, pytest.param(True, marks=pytest.mark.long)], ids=["html", "json"])
+@pytest.mark.long
+@pytest.mark.parametrize("as_json", [False, True], ids=["html", "json"])
 def test_aged_data_are_brought_back(tmp_path: Path, as_json: bool) -> None:
     """Without two releases and five yanks, refresh restores the same bytes, and names the release that the product lacks."""
     data = tmp_path / "data"

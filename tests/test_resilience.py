@@ -64,6 +64,7 @@ def test_far_off_clock(tmp_path: Path) -> None:
     assert resilience.far_off_clock(tmp_path / "home")
 
 
+@pytest.mark.long
 def test_odd_surroundings(tmp_path: Path) -> None:
     """Locale, encoding, clock and closed pipes change no answer."""
     assert resilience.odd_surroundings(tmp_path / "home")

@@ -176,6 +176,7 @@ def test_a_newer_program_is_not_held_back(environment: dict[str, str]) -> None:
     assert day_of(environment) == own
 
 
+@pytest.mark.long
 def test_two_updates_side_by_side(environment: dict[str, str], shelf: Shelf) -> None:
     """Whichever ends last, the newer data are used."""
     shelf.put(store("2031-01-02"), "older.sqlite")

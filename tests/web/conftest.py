@@ -81,7 +81,7 @@ def live() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Debian's Chromium."""
+    """Chromium."""
     if not BROWSER:
         pytest.fail("no chromium: apt-get install chromium, or name one in COMPATKB_CHROMIUM")
     api = pytest.importorskip("playwright.sync_api")

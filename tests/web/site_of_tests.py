@@ -18,7 +18,9 @@ from compatkb.web import systems
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = date(2026, 11, 22)
-BROWSER = os.environ.get("COMPATKB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""The first is the same browser without windows: it takes half the processor time."""
+BROWSER = os.environ.get("COMPATKB_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), "")
 PATH = "/deep/path"
 Parameters = list[tuple[str, str]]
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import (
     Cited,
@@ -23,6 +23,7 @@ from compatkb.authoring.knowledge_base import (
     KnowledgeFloor,
 )
 from compatkb.authoring.symbol_evidence import symbol_edges
+from compatkb.core.versions import Scheme, parse, without_local
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
 
@@ -113,12 +114,13 @@ def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tupl
         if product is None:
             continue
         try:
-            version = Version(text)
-        except InvalidVersion:
+            version = parse(Scheme.PEP440, text)
+        except ValueError:
             continue
+        assert isinstance(version, Version)
         numbers = [knowledge.numbered(product).get(version)]
         if observation.index == "default":  # which lists without its label what was built with one
-            numbers.append(knowledge.numbered(product, listed=True).get(Version(version.public)))
+            numbers.append(knowledge.numbered(product, listed=True).get(without_local(version)))
         number = min((n for n in numbers if n is not None), default=None)
         if number is not None:
             yield knowledge.elements[product][number], number

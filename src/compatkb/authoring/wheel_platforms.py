@@ -1,11 +1,12 @@
 """Gives every build the platforms of its wheels: what was seen, what is inferred, and from which glibc on."""
 
+from collections import defaultdict
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeElement, KnowledgeFloor, split_term
 from compatkb.core.platforms import STABLE_ABI
 from compatkb.core.versions import Scheme, admits, parse
-from compatkb.schema import Basis, Kind
+from compatkb.schema import Basis, Claim, Kind
 
 
 def place(knowledge: Knowledge) -> None:
@@ -27,11 +28,12 @@ def place(knowledge: Knowledge) -> None:
         return too_old[key]
 
     distributions = grid.cells(tuple(knowledge.implied.get(GLIBC, ())), members=False)
-    for elements in knowledge.elements.values():
+    naming = _claims_naming_systems(knowledge)
+    for product, elements in knowledge.elements.items():
         for element in elements:
             if element.build is None:
                 continue
-            named = _named_systems(knowledge, element)
+            named = _named_systems(knowledge, element, naming[product])
             for row in element.build.wheels:
                 cells = grid.cells(row.os, row.arch, row.python)
                 cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
@@ -53,19 +55,21 @@ def place(knowledge: Knowledge) -> None:
     _tried(knowledge)
 
 
-def _named_systems(knowledge: Knowledge, element: KnowledgeElement) -> int:
-    """Return the platforms of the systems that stated claims of an element name as a condition."""
-    systems: set[str] = set()
-    for cited in knowledge.claims.values():
-        claim = cited.claim
-        if not (claim.when and claim.when.os) or claim.basis is Basis.INFERRED:
-            continue
-        of, spec = split_term(claim.of)
-        if of == element.product:
-            scheme = knowledge.products[of].scheme
-            if claim.kind is not Kind.BREAKS and admits(scheme, spec, element.release.version, element.version):
-                systems |= set(claim.when.os)
-    return knowledge.grid.cells(tuple(systems), members=False)
+def _claims_naming_systems(knowledge: Knowledge) -> dict[str, list[tuple[str, Claim]]]:
+    """Return the stated claims that name systems as a condition, by product, each after the specifier of its releases."""
+    naming: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
+    for claim in (cited.claim for cited in knowledge.claims.values()):
+        if claim.when and claim.when.os and claim.basis is not Basis.INFERRED and claim.kind is not Kind.BREAKS:
+            product, spec = split_term(claim.of)
+            naming[product].append((spec, claim))
+    return naming
+
+
+def _named_systems(knowledge: Knowledge, element: KnowledgeElement, naming: list[tuple[str, Claim]]) -> int:
+    """Return the platforms of the systems that those of the claims name that speak of an element."""
+    scheme, version = knowledge.products[element.product].scheme, element.release.version
+    held = [claim.when for spec, claim in naming if admits(scheme, spec, version, element.version)]
+    return knowledge.grid.cells({name for when in held if when for name in when.os}, members=False)
 
 
 def _tried(knowledge: Knowledge) -> None:

@@ -60,6 +60,7 @@ class TagTarget(NamedTuple):
     macos: int | None = None  # the oldest major version of macOS
 
 
+@lru_cache(maxsize=4096)
 def target(tag: str) -> TagTarget | None:
     """Return what a platform tag admits, None for tags outside the grid (musl, 32 bit)."""
     if tag == "any":
@@ -77,6 +78,7 @@ def target(tag: str) -> TagTarget | None:
     return None
 
 
+@lru_cache(maxsize=16384)
 def _serves(tag: str, python: str) -> bool:
     """Return whether wheels of a Python tag, which ends with the ABI where that is the stable one, serve a Python."""
     stable, minor = tag.endswith(f"-{STABLE_ABI}"), int(python.rstrip("t").partition(".")[2])
@@ -101,6 +103,9 @@ class Grid:
             name: tuple(other for other, wider in systems.items() if other == name or name in wider) for name in systems
         }
         self._wider = systems
+        self._bit_of_python = {name: 1 << n for n, name in enumerate(pythons)}
+        self._shift_of_arch = {name: n * len(pythons) for n, name in enumerate(archs)}
+        self._shift_of_system = {name: n * len(archs) * len(pythons) for n, name in enumerate(systems)}
         self.all = (1 << (len(self.systems) * len(archs) * len(pythons))) - 1
 
     def cells(
@@ -114,19 +119,18 @@ class Grid:
         """Return the bits of a rectangle; None means every value, a family all of its `members` unless told otherwise."""
         row = 0
         for python in self.pythons if pythons is None else pythons:
-            if python in self.pythons:
-                row |= 1 << self.pythons.index(python)
+            row |= self._bit_of_python.get(python, 0)
         block = 0
         for arch in self.archs if archs is None else archs:
-            if arch in self.archs:
-                block |= row << (self.archs.index(arch) * len(self.pythons))
+            if arch in self._shift_of_arch:
+                block |= row << self._shift_of_arch[arch]
         if systems is None:
             names: Iterable[str] = self.systems
         else:
             names = {m for s in systems for m in (self._members.get(s, ()) if members else (s,)) if m in self._wider}
         mask = 0
         for name in names:
-            mask |= block << (self.systems.index(name) * len(self.archs) * len(self.pythons))
+            mask |= block << self._shift_of_system[name]
         return mask
 
     def widened(self, systems: Iterable[str]) -> tuple[str, ...]:

@@ -26,11 +26,27 @@ class SymbolTable(NamedTuple):
 
     def having(self, symbol: str) -> tuple[str, ...]:
         """Return the releases that export a symbol, in the order of the table."""
-        start = self.lines.find(f"\n{symbol}\t")
-        if start < 0:
+        start = self._first_from(f"{symbol}\t")
+        if not self.lines.startswith(f"{symbol}\t", start):
             return ()
-        bits = int(self.lines[start + len(symbol) + 2 : self.lines.index("\n", start + 1)], 16)
+        bits = int(self.lines[start + len(symbol) + 1 : self.lines.index("\n", start)], 16)
         return tuple(release for number, release in enumerate(self.releases) if bits >> number & 1)
+
+    def has_like(self, beginning: str) -> bool:
+        """Return whether some symbol begins so."""
+        return self.lines.startswith(beginning, self._first_from(beginning))
+
+    def _first_from(self, beginning: str) -> int:
+        """Return where the first line stands that is not before a text: a binary search, as lines are sorted."""
+        low, high = 1, len(self.lines)
+        while low < high:
+            middle = (low + high) // 2
+            start = self.lines.rfind("\n", 0, middle) + 1
+            if self.lines[start : start + len(beginning)] < beginning:
+                low = self.lines.index("\n", middle) + 1
+            else:
+                high = start
+        return low
 
     def of(self, release: str) -> "ReleaseSymbols":
         """Return the symbols of one release to look names up in."""

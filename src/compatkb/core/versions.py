@@ -124,8 +124,14 @@ def _pep440_clause(clause: str, release: str, build: str | None) -> bool:
         assert isinstance(known, Version)
         if wanted == known or wanted == parse(Scheme.PEP440, release):
             return True
-        return wanted.local is None and wanted.public == known.public
+        return wanted.local is None and wanted == without_local(known)
     return matches(clause, release)
+
+
+@lru_cache(maxsize=65536)
+def without_local(version: Version) -> Version:
+    """Return a version without its local label."""
+    return Version(version.public)
 
 
 def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> bool:

@@ -96,7 +96,7 @@ def _looked_up(
 
 def _is_like(symbol: str, table: SymbolTable) -> bool:
     """Return whether a symbol that a table lacks is one that it would have: of the same namespace, and not cut off."""
-    return f"\n{symbol[:_SPACE]}" in table.lines and f"\n{symbol}" not in table.lines
+    return table.has_like(symbol[:_SPACE]) and not table.has_like(symbol)
 
 
 def _product_of(facts: Snapshot, library: str) -> Product | None:

@@ -117,8 +117,9 @@ def check(subject: LintSubject) -> Iterator[Finding]:
                 yield subject.finding(NAME, LEVEL, document, (), f"{product} is no product, yet patterns or requests name it")
         for where, message in (*_inside(document.record), *_disputes(document.record)):
             yield subject.finding(NAME, LEVEL, document, where, message)
+    culprits = _culprits(subject)
     for seen in subject.seen:
-        for message in _observed(seen, known, subject):
+        for message in _observed(seen, known, culprits):
             yield subject.finding_at(NAME, LEVEL, seen, message)
     distributions = {str(canonicalize_name(f.product.distribution)) for _, f in subject.products if f.product.distribution}
     for document, file in subject.index:
@@ -178,7 +179,13 @@ def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
             yield from _texts(item, (*where, number))
 
 
-def _observed(seen: SeenObservation, known: _Known, subject: LintSubject) -> Iterator[str]:
+def _culprits(subject: LintSubject) -> set[str]:
+    """Return what a line of evidence may blame: claims, those that an index file makes too, and disputes."""
+    disputes = {dispute.id for document in subject.documents for dispute in _disputes_of(document.record)}
+    return disputes.union(subject.claims, subject.knowledge.claims if subject.knowledge else ())
+
+
+def _observed(seen: SeenObservation, known: _Known, culprits: set[str]) -> Iterator[str]:
     """Yield what a line of evidence names that is not there; packages may be others than the data know."""
     observation = seen.observation
     for kind, name in (
@@ -190,10 +197,7 @@ def _observed(seen: SeenObservation, known: _Known, subject: LintSubject) -> Ite
     ):
         if (kind, name) not in known:
             yield f"{name} is no channel" if kind == CHANNEL else f"{name} is no known {kind}"
-    disputes = {dispute.id for file in subject.documents for dispute in _disputes_of(file.record)}
-    read = subject.knowledge.claims if subject.knowledge else {}  # those that an index file makes, too
-    named = observation.culprit
-    if named and named not in subject.claims and named not in read and named not in disputes:
+    if observation.culprit and observation.culprit not in culprits:
         yield f"culprit {observation.culprit} is no claim and no dispute"
 
 

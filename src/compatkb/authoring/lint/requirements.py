@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -30,10 +31,8 @@ def check(subject: LintSubject) -> Iterator[Finding]:
 
 def _wrong(file: IndexFile, release: IndexRelease) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for number, text in enumerate(release.requires):
-        try:
-            Requirement(text)
-        except InvalidRequirement as error:
-            yield ("requires", number), f"invalid requirement {text!r}: {str(error).splitlines()[0]}"
+        if problem := _unreadable(text):
+            yield ("requires", number), f"invalid requirement {text!r}: {problem}"
     try:
         SpecifierSet(release.requires_python)
     except InvalidSpecifier:
@@ -52,3 +51,13 @@ def _wrong(file: IndexFile, release: IndexRelease) -> Iterator[tuple[tuple[str |
             same = False
         if not same:
             yield ("file",), f"{release.file} is no wheel of {file.distribution} {release.version}"
+
+
+@lru_cache(maxsize=16384)  # releases say the same again and again
+def _unreadable(text: str) -> str | None:
+    """Return why a requirement cannot be read, None where it can."""
+    try:
+        Requirement(text)
+    except InvalidRequirement as error:
+        return str(error).splitlines()[0]
+    return None

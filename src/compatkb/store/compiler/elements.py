@@ -114,9 +114,9 @@ def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeEleme
         names = [*element.build.sources, *(s for row in element.build.wheels for s in row.sources)]
         cited = [knowledge.sources[product, s] for s in dict.fromkeys(names) if (product, s) in knowledge.sources]
     if element.listed:
-        files = [f for f in knowledge.files.index if any(r is element.listed for r in f.release)]
-        name = element.listed.file or f"{files[0].distribution} {element.listed.version}"
-        cited.insert(0, SourceEntry(channel="default", file=name, seen=files[0].seen))
+        file = next(f for f in knowledge.files.index if any(r is element.listed for r in f.release))
+        name = element.listed.file or f"{file.distribution} {element.listed.version}"
+        cited.insert(0, SourceEntry(channel="default", file=name, seen=file.seen))
     return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
 
 
