@@ -13,7 +13,7 @@ from compatkb.check.document import TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Severity
 from compatkb.engine.answer import resolve
-from compatkb.store.records import Request
+from compatkb.store.records import Pin, Request
 
 REQUESTS = 150
 STACKS = 60
@@ -67,8 +67,8 @@ def test_a_printed_stack_may_be_pinned_with_its_route(base: KnowledgeBase) -> No
 
 
 def of_default_index(base: KnowledgeBase, request: Request) -> Request:
-    """Return a request for the builds of the default index, where a pin admits one."""
-    pins = []
+    """Return a request for the builds of the default index, where a pin admits one, on the platform that files mean."""
+    pins = [Pin(name, word, base.facts.word(name, word) or 0) for name, word in (("os", "linux"), ("arch", "x86_64"))]
     for pin in request.pins:
         listed = [e for e in base.facts.elements(pin.product).of(pin.mask) if "default" in e.channels]
         pins.append(pin._replace(mask=sum(1 << e.idx for e in listed) or pin.mask))

@@ -90,16 +90,24 @@ def demanded(
 ) -> Denial | None:
     """Return what the metadata of each build of one demand that another cannot be, whatever the device.
 
-    Of systems that are not known Linux is meant, of Pythons all.
+    Of systems that are not known Linux on the usual architecture is meant, of Pythons all that both have wheels for.
     """
     facts = queries.facts
     builds = [build for build in queries.elements(one.product, one.mask) if build.installable]
     if not builds or not queries.demand(builds[0], other):
         return None
+    if any(build.extras for build in builds):  # what they demand with their extras binds nobody who goes without
+        return None
     cells = facts.dimension_cells("os", reduce(or_, (facts.word("os", name) or 0 for name in systems or ("linux",))))
+    cells &= facts.dimension_cells("arch", facts.usual["arch"])
     if pythons:
         cells &= facts.dimension_cells("python", pythons.mask)
-    edges = [edge for build in builds if (edge := queries.demand(build, other, cells))]
+    cells &= reduce(or_, (e.strong | e.weak for e in queries.elements(other.product, other.mask)), 0)
+    edges = [
+        edge
+        for build in builds
+        if (edge := queries.demand(build, other, cells)) and not cells & (build.strong | build.weak) & ~edge.denies
+    ]
     request = queries.request((one, other), ANY_PYTHON, ())
     if len(edges) < len(builds) or request is None:
         return None
