@@ -66,7 +66,12 @@ class Possible(Trial):
             values = self.oracle.knowledge.elements[dimension]
             for edge in self.oracle.knowledge.edges:
                 is_about_all = (edge.of, edge.to, edge.of_mask) == (name, dimension, every) and edge.kind is not Kind.VERIFIED
-                if is_about_all and edge.denies & self.bit and self._holds(edge) and self.heads[name].role is not Role.LEAF:
+                if (
+                    is_about_all
+                    and edge.forbidden_on & self.bit
+                    and self._holds(edge)
+                    and self.heads[name].role is not Role.LEAF
+                ):
                     named = any(edge.to_mask >> n & 1 and e.version == value for n, e in enumerate(values))
                     if named is (edge.kind is Kind.BREAKS):
                         return None

@@ -138,7 +138,7 @@ class Asker:
 
     def _pythons(self, element: Element) -> list[str]:
         """Return the Pythons for which a build has wheels; all where it has none."""
-        cells, grid = element.strong | element.weak, self.facts.grid["python"]
+        cells, grid = element.certain | element.inferred, self.facts.grid["python"]
         for dimension, value in zip(("os", "arch"), PLATFORM.rsplit("-", 1), strict=True):
             cells &= self.facts.dimension_cells(dimension, self.facts.word(dimension, value) or 0)
         there = [name for name in self.pythons if cells & self.facts.dimension_cells("python", 1 << grid.index(name))]

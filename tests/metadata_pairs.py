@@ -81,7 +81,7 @@ def excluded_pairs(facts: Snapshot) -> list[Pair]:
 
 def _python(facts: Snapshot, element: Element, requirement: Requirement) -> str:
     """Return the newest Python with a wheel of a build on which a requirement counts; empty where there is none."""
-    cells = element.strong | element.weak
+    cells = element.certain | element.inferred
     for dimension, value in (("os", "linux"), ("arch", "x86_64")):
         cells &= facts.dimension_cells(dimension, facts.word(dimension, value) or 0)
     for number, name in reversed(list(enumerate(facts.grid["python"]))):

@@ -246,7 +246,7 @@ class Trial:
         if name != self.ask.route.provider or "hardware" in self.ask.pins or grid.widened([self.ask.os]) == (self.ask.os,):
             return False
         said = [edge for edge in self.oracle.said(name, number, "hardware") if edge.basis is not Basis.INFERRED]
-        told = [edge.vouches for edge in said if self._holds(edge)]
+        told = [edge.supported_on for edge in said if self._holds(edge)]
         return any(told) and not any(grid.cells([self.ask.os]) & where for where in told)
 
     def _excluding(self, name: str, number: int, dimension: str, value: str) -> Iterator[KnowledgeEdge]:
@@ -255,7 +255,7 @@ class Trial:
         said = [(edge, has(edge.to_mask, here)) for edge in self.oracle.said(name, number, dimension)]
         said += [(edge, has(edge.to_mask, number)) for edge in self.oracle.said(dimension, here, name)]
         for edge, named in said:
-            speaks = edge.kind is not Kind.VERIFIED and edge.denies & self.bit and self._holds(edge)
+            speaks = edge.kind is not Kind.VERIFIED and edge.forbidden_on & self.bit and self._holds(edge)
             if speaks and named is (edge.kind is Kind.BREAKS):
                 yield edge
 
@@ -370,14 +370,14 @@ class Trial:
                     continue  # that one card of several has it says nothing of the others
                 if edge.claim in self.oracle.undecided or self._in_part(edge):
                     if names or edge.kind in (Kind.NEEDS, Kind.CONSTRAINS):
-                        disputed = disputed or bool((edge.denies | edge.vouches) & self.bit)
+                        disputed = disputed or bool((edge.forbidden_on | edge.supported_on) & self.bit)
                     continue
-                if edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.denies & self.bit:
+                if edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.forbidden_on & self.bit:
                     demanded = True
                     denied = denied or not names
-                if edge.kind is Kind.BREAKS and edge.denies & self.bit:
+                if edge.kind is Kind.BREAKS and edge.forbidden_on & self.bit:
                     denied = denied or names
-                if names and edge.vouches & self.bit:
+                if names and edge.supported_on & self.bit:
                     vouched = min(vouched, Level.WEAK if edge.basis is Basis.INFERRED else Level.STRONG)
         level = Level.UNKNOWN if disputed else vouched if demanded else Level.STRONG
         return Bond(denied, level, vouched)
@@ -424,7 +424,7 @@ class Trial:
     def _speaks(self, name: str, number: int, dimension: str) -> bool:
         """Return whether a package names values of a dimension for which it was made, or with which it was tried."""
         return self.heads[name].role is not Role.DIMENSION and any(
-            edge.vouches and edge.claim not in self.oracle.undecided and self._holds(edge)
+            edge.supported_on and edge.claim not in self.oracle.undecided and self._holds(edge)
             for edge in self.oracle.said(name, number, dimension)
         )
 
@@ -436,7 +436,7 @@ class Trial:
             edges = [edge for edge in demands if edge.to == leaf]
             if not self._some_version_suits(leaf, edges):
                 return None
-            if any(e.kind is Kind.NEEDS and e.vouches and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
+            if any(e.kind is Kind.NEEDS and e.supported_on and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
                 level = Level.WEAK
         return level
 
@@ -473,7 +473,7 @@ class Trial:
             for to in self.oracle.targets.get(name, ())
             if self.heads[to].role is Role.LEAF
             for edge in self.oracle.said(name, number, to)
-            if edge.kind is not Kind.VERIFIED and edge.denies & self.bit
+            if edge.kind is not Kind.VERIFIED and edge.forbidden_on & self.bit
             if self._holds(edge) and edge.claim not in self.oracle.undecided
         ]
 
@@ -497,7 +497,7 @@ class Trial:
             for to in self.oracle.targets.get(name, ())
             if self.heads[to].role is Role.PACKAGE
             for edge in self.oracle.said(name, number, to)
-            if edge.kind is Kind.NEEDS and edge.denies & self.bit and self._holds(edge)
+            if edge.kind is Kind.NEEDS and edge.forbidden_on & self.bit and self._holds(edge)
         }
 
     # -- all of them ----------------------------------------------------------------------------------------------

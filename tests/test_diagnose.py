@@ -25,11 +25,12 @@ from test_screens import laid_out
 from compatkb.authoring.lint import lint
 from compatkb.doctor.device import device_of, system_of
 from compatkb.doctor.diagnose import Diagnosis, diagnose
-from compatkb.doctor.error_text import LIMIT, Pasted, decode, plain, read_ends
-from compatkb.doctor.version_extraction import WISHED, guide
+from compatkb.doctor.error_text import LIMIT, ErrorText, decode, plain, read_ends
+from compatkb.doctor.version_extraction import WISHED
 from compatkb.output.diagnosis import diagnosis_json
 from compatkb.output.diagnosis_screen import diagnosis_text
 from compatkb.schema.symptom import SymptomFile
+from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -113,7 +114,7 @@ def test_advice_is_for_the_device_and_system_of_the_text(paths: list[Path], answ
 )
 def test_the_device_of_a_text(facts: Snapshot, text: str, device: str | None) -> None:
     """Kinds of evidence count in one order; a name that is also another maker's is none."""
-    found = device_of(facts, Pasted(text))
+    found = device_of(facts, ErrorText(text))
     assert (found.version if found else None) == device
 
 
@@ -149,7 +150,7 @@ def test_steps_for_another_device_are_left_out(facts: Snapshot) -> None:
 
 def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
     """What a step says of one device is under that device, unless the cause is about it or its name says so."""
-    for record in guide(facts, "cause"):
+    for record in guide_records(facts, "cause"):
         for step in () if record["device"] or "xpu" in record["id"] else record["do"]:
             assert not re.search(r"\bXPU\b|\+xpu|\bCUDA\b|\bROCm\b", step), (record["id"], step)
 
@@ -169,7 +170,7 @@ def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
 )
 def test_the_system_of_a_text(facts: Snapshot, text: str, system: str | None) -> None:
     """Kinds of evidence count in one order; what contradicts weak evidence leaves the system open."""
-    found = system_of(facts, Pasted(text))
+    found = system_of(facts, ErrorText(text))
     assert (found.version if found else None) == system
 
 
@@ -259,7 +260,7 @@ def test_a_replaced_build(facts: Snapshot) -> None:
 @FEW_OR_ALL
 def test_never_a_wrong_works(paths: list[Path], facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """Where a thread found that two packages do not go together, the data are never said to have them work together."""
-    kinds = {record["id"]: record["kind"] for record in guide(facts, "cause")}
+    kinds = {record["id"]: record["kind"] for record in guide_records(facts, "cause")}
     for path in paths:
         case = case_of(path)
         if not case["expect"].get("fit") and all(kinds[name] == "version" for name in case["expect"]["top"]):
@@ -278,7 +279,7 @@ def test_cases_are_real_and_many() -> None:
 def test_every_symptom_has_a_thread_or_file(facts: Snapshot) -> None:
     """Each cause, symptom and reading cites a document that has an address."""
     for kind in ("cause", "symptom", "reading"):
-        records = guide(facts, kind)
+        records = guide_records(facts, kind)
         assert records
         assert all(source[1] for record in records for source in record["sources"])
 
@@ -301,7 +302,7 @@ def test_every_symptom_has_a_thread_or_file(facts: Snapshot) -> None:
 )
 def test_patterns(pattern: str, text: str, slots: tuple[tuple[str, str], ...] | None) -> None:
     """A pattern stands in one line, ignores case, slashes and quotes, and its gaps are bounded."""
-    hit = Pasted(text).find(pattern)
+    hit = ErrorText(text).find(pattern)
     assert (hit.slots if hit else None) == slots
 
 
@@ -333,7 +334,7 @@ def test_a_cause_needs_a_symptom() -> None:
 def test_any_bytes_are_text(content: bytes) -> None:
     """Whatever bytes come, the plain form has the same lines as the text, and every hit names one of them."""
     text = decode(content)
-    pasted = Pasted(text)
+    pasted = ErrorText(text)
     assert pasted.plain.count("\n") == text.count("\n")
     assert plain(text) == pasted.plain
     for at in pasted.places("e"):

@@ -97,10 +97,10 @@ def beside(knowledge: Knowledge, one: str, other: str) -> Beside:
     for edge in knowledge.edges:
         if (edge.of, edge.to) == (p, q) and edge.of_mask >> i & 1:
             if edge.to_mask >> j & 1:
-                found.vouched |= edge.vouches
-                found.firmly |= 0 if edge.basis is Basis.INFERRED else edge.vouches
+                found.vouched |= edge.supported_on
+                found.firmly |= 0 if edge.basis is Basis.INFERRED else edge.supported_on
             elif edge.kind in ("needs", "constrains"):
-                found.denied |= edge.denies
+                found.denied |= edge.forbidden_on
     return found
 
 
@@ -191,7 +191,7 @@ def test_a_claim_on_one_build_stays_whole():
     vision["claim"] = [needs("vision==1.0+cpu", "torch==2.0+cpu", id="one")]
     knowledge = build_knowledge(files_of([torch, vision], dimensions=DIMENSIONS))
     (edge,) = [edge for edge in knowledge.edges if edge.claim == "one"]
-    assert edge.denies == edge.vouches == knowledge.grid.all
+    assert edge.forbidden_on == edge.supported_on == knowledge.grid.all
 
 
 def test_the_reason_and_its_sources_are_a_claim(facts):

@@ -65,7 +65,8 @@ EVERY: dict[str, Callable[[Snapshot], Any]] = {
 @pytest.mark.parametrize("table", EVERY)
 def test_a_query_returns_every_row(facts: Snapshot, table: str) -> None:
     """A query that returns all records of a kind leaves out none."""
-    ((count,),) = facts.select(f"select count(*) from {table}")
+    rows = "edge where extra = ''" if table == "edge" else table
+    ((count,),) = facts.select(f"select count(*) from {rows}")
     assert len(EVERY[table](facts)) == count > 0
 
 
@@ -93,7 +94,7 @@ def test_one_record_is_that_of_the_list(facts: Snapshot) -> None:
 
 def test_edges_of_pairs_are_all_edges(facts: Snapshot) -> None:
     """The edges between each two products are together every edge, each once."""
-    pairs = [edge for of in facts.products for to in facts.spoken_of(of) for edge in facts.edges(of, to)]
+    pairs = [edge for of in facts.products for to in facts.targets_of(of) for edge in facts.edges(of, to)]
     assert sorted(pairs) == sorted(claims.every_edge(facts))
 
 

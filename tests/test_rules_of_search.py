@@ -26,7 +26,7 @@ from test_promises import TORCH, ask, versions
 
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer, best_stacks, resolve
-from compatkb.engine.stacks import Link
+from compatkb.engine.stacks import SupportLink
 
 
 def only_on(version: str, *pythons: str) -> dict[str, Any]:
@@ -348,7 +348,7 @@ def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
     ):
         stack = ask(facts, "torch==2.0.0", f"helper=={version}", os="linux").stacks[0]
         assert stack.verdict == verdict
-        assert stack.links == (Link("torch", "helper", level, tuple(claim["id"] for claim in claims)),)
+        assert stack.links == (SupportLink("torch", "helper", level, tuple(claim["id"] for claim in claims)),)
 
 
 @pytest.mark.parametrize("word", ["helper", "helper==1.0"])

@@ -5,7 +5,7 @@ What instruction sets a release needs is a claim of its own, and denies as befor
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
 from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Basis, Claim, Kind
 
@@ -23,7 +23,7 @@ def support_any_hardware(knowledge: Knowledge) -> None:
         for provider in dict.fromkeys(route.provider for route in routes):
             key = f"any-hardware-{device.version}-{provider}"
             claim = Claim(id=key, kind=Kind.VERIFIED, of=provider, to=(_HARDWARE,), sources=device.sources)
-            knowledge.claims[key] = Cited(claim, "device", cited, ClaimOrigin.INDEX)
+            knowledge.claims[key] = SourcedClaim(claim, "device", cited, ClaimOrigin.INDEX)
             every = (1 << len(knowledge.elements[provider])) - 1
             edge = KnowledgeEdge(
                 key, Kind.VERIFIED, provider, every, _HARDWARE, offering, ANY_VERSION, 0, knowledge.grid.all, Basis.STATED

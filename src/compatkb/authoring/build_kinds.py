@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, SourceEntry, Variant
 
 DEVICE = "device"
@@ -157,13 +157,13 @@ def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int, request
     named = edge.to_mask & ~requested & ~(foreign if people else 0)
     for spec in edge.spec.split(" or "):
         named |= edge.to_mask & knowledge.matching(edge.to, spec) if "+" in spec else 0
-    if not edge.vouches or named == edge.to_mask or (built and built.product == edge.to):
+    if not edge.supported_on or named == edge.to_mask or (built and built.product == edge.to):
         yield edge
         return
-    if edge.denies:
-        yield replace(edge, vouches=0)
+    if edge.forbidden_on:
+        yield replace(edge, supported_on=0)
     if named:
-        yield replace(edge, to_mask=named, denies=0)
+        yield replace(edge, to_mask=named, forbidden_on=0)
 
 
 class _Kinds:
@@ -213,24 +213,24 @@ def _split(
     edge: KnowledgeEdge, of: str, to: str, of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]
 ) -> Iterator[KnowledgeEdge]:
     """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
-    if (edge.of, edge.to) != (of, to) or not edge.vouches:
+    if (edge.of, edge.to) != (of, to) or not edge.supported_on:
         yield edge
         return
     cells_by_pair: dict[tuple[int, int], int] = {}
     for region in regions:
-        cells, there = edge.vouches & region, to_kinds.at(region)
+        cells, there = edge.supported_on & region, to_kinds.at(region)
         for kind, mask in of_kinds.at(region).items():
             named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
             if cells and mask & edge.of_mask and named:
                 pair = (mask & edge.of_mask, named)
                 cells_by_pair[pair] = cells_by_pair.get(pair, 0) | cells
-    if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.vouches}:
+    if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.supported_on}:
         yield edge
         return
-    if edge.denies:
-        yield replace(edge, vouches=0)
+    if edge.forbidden_on:
+        yield replace(edge, supported_on=0)
     for (of_mask, to_mask), cells in cells_by_pair.items():
-        yield replace(edge, of_mask=of_mask, to_mask=to_mask, denies=0, vouches=cells)
+        yield replace(edge, of_mask=of_mask, to_mask=to_mask, forbidden_on=0, supported_on=cells)
 
 
 def _kept_apart(
@@ -253,7 +253,7 @@ def _kept_apart(
     problems += [
         f"{where}: source {name} is not defined" for name in built_with.sources if (product.id, name) not in knowledge.sources
     ]
-    knowledge.claims[claim.id] = Cited(claim, product.id, _cited(knowledge, product.id, built_with))
+    knowledge.claims[claim.id] = SourcedClaim(claim, product.id, _cited(knowledge, product.id, built_with))
     every = (1 << len(to_kinds.elements)) - 1
     for excluded, of_mask in _alike(of_kinds, to_kinds, regions).items():
         always = every

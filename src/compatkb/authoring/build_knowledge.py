@@ -12,7 +12,7 @@ from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
-from compatkb.authoring.knowledge_base import Cited, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, split_term
 from compatkb.authoring.loader import Files
 from compatkb.authoring.newer_systems import support_newer_systems
 from compatkb.authoring.timeline import date_events
@@ -51,7 +51,7 @@ def build_knowledge(files: Files) -> Knowledge:
             if unreadable := _unreadable(knowledge, claim):
                 problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
             else:
-                knowledge.claims[claim.id] = Cited(claim, file.product.id, cited)
+                knowledge.claims[claim.id] = SourcedClaim(claim, file.product.id, cited)
     problems += _unreadable_terms(knowledge)
     problems += tag_problems(files)
     _imply(knowledge, problems)
@@ -276,7 +276,7 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
                     values[element.version] = values.get(element.version, mask) & mask
 
 
-def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[KnowledgeEdge]:
+def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[str]) -> Iterator[KnowledgeEdge]:
     claim, grid = cited.claim, knowledge.grid
     folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
     where = f"{folder}/{cited.product}.toml: claim {claim.id}"
@@ -316,14 +316,14 @@ def _edges(knowledge: Knowledge, cited: Cited, problems: list[str]) -> Iterator[
         for name in when.hardware:
             hardware |= knowledge.matching("hardware", f"=={name}")
     for to, (to_mask, specs) in targets.items():
-        vouches = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
-        denies = 0 if claim.kind is Kind.VERIFIED else holds
+        supported = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
+        forbidden = 0 if claim.kind is Kind.VERIFIED else holds
         spec = " or ".join(s or ANY_VERSION for s in specs)
         edge = KnowledgeEdge(
-            claim.id, claim.kind, of, of_mask, to, to_mask, spec, denies, vouches, claim.basis, devices, hardware
+            claim.id, claim.kind, of, of_mask, to, to_mask, spec, forbidden, supported, claim.basis, devices, hardware
         )
         yield edge
-        if denies and of != "os" and to in knowledge.implied:
+        if forbidden and of != "os" and to in knowledge.implied:
             yield from _through_os(knowledge, edge)
 
 
@@ -335,5 +335,5 @@ def _through_os(knowledge: Knowledge, edge: KnowledgeEdge) -> Iterator[Knowledge
         if implied and not implied & allowed:
             yield KnowledgeEdge(
                 edge.claim, Kind.BREAKS, edge.of, edge.of_mask, "os", 1 << number, f"=={element.version}",
-                edge.denies, 0, edge.basis, edge.devices, edge.hardware,
+                edge.forbidden_on, 0, edge.basis, edge.devices, edge.hardware,
             )  # fmt: skip

@@ -15,12 +15,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import (
-    Cited,
     ClaimOrigin,
     Knowledge,
     KnowledgeEdge,
     KnowledgeElement,
     KnowledgeFloor,
+    SourcedClaim,
 )
 from compatkb.authoring.symbol_evidence import symbol_edges
 from compatkb.core.versions import Scheme, parse, without_local
@@ -85,7 +85,7 @@ def _vouches(
             at=f"Python {observation.python}, {observation.os}, {observation.device}",
             seen=observation.checked,
         )
-        knowledge.claims[key] = Cited(claim, one.product, (source,), ClaimOrigin.EVIDENCE)
+        knowledge.claims[key] = SourcedClaim(claim, one.product, (source,), ClaimOrigin.EVIDENCE)
         yield KnowledgeEdge(
             claim=key,
             kind=Kind.VERIFIED,
@@ -94,8 +94,8 @@ def _vouches(
             to=other.product,
             to_mask=1 << j,
             spec=f"=={other.version}",
-            denies=0,
-            vouches=cells,
+            forbidden_on=0,
+            supported_on=cells,
             basis=Basis.OBSERVED,
             devices=frozenset((observation.device,)),
         )

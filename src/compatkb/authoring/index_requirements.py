@@ -9,7 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
 
 _LOWER = frozenset([">=", ">", "!="])
@@ -90,7 +90,7 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
                 seen=file.seen,
             )
             claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
-            knowledge.claims[key] = Cited(claim, product, (source,), ClaimOrigin.INDEX)
+            knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
@@ -111,13 +111,15 @@ def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
         if not pinned or knowledge.products[edge.to].role is not Role.LEAF:
             continue
         for other in [e for e in listed if e.of == edge.to]:
-            cells, key = edge.denies & other.denies, (edge.of, edge.of_mask, other.to, other.spec)
+            cells, key = edge.forbidden_on & other.forbidden_on, (edge.of, edge.of_mask, other.to, other.spec)
             if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in edge_by_key:
                 continue
             one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
             name = f"{one.claim.id}-{two.claim.id}"
             claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
-            knowledge.claims[name] = Cited(claim, edge.of, (*one.sources, *two.sources), ClaimOrigin.INDEX)
-            edge_by_key[key] = replace(other, claim=name, of=edge.of, of_mask=edge.of_mask, denies=cells, vouches=cells)
+            knowledge.claims[name] = SourcedClaim(claim, edge.of, (*one.sources, *two.sources), ClaimOrigin.INDEX)
+            edge_by_key[key] = replace(
+                other, claim=name, of=edge.of, of_mask=edge.of_mask, forbidden_on=cells, supported_on=cells
+            )
             listed.append(edge_by_key[key])
     return list(edge_by_key.values())

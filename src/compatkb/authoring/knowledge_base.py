@@ -2,7 +2,7 @@
 
 An *element* is one thing that a stack may hold of a product: a build of a package, a release of anything else. The
 elements of a product are numbered from the oldest, and sets of them are integers with one bit each. An *edge* is a
-claim between two sets of elements, with the platforms on which it denies and vouches.
+claim between two sets of elements, with the platforms on which it forbids and supports them.
 """
 
 import re
@@ -51,7 +51,7 @@ class KnowledgeElement:
 
 @dataclass(frozen=True)
 class KnowledgeEdge:
-    """A claim between elements of two products; `denies` and `vouches` are platform bits."""
+    """A claim between elements of two products; `forbidden_on` and `supported_on` are platform bits."""
 
     claim: str
     kind: Kind
@@ -60,8 +60,8 @@ class KnowledgeEdge:
     to: str
     to_mask: int
     spec: str
-    denies: int
-    vouches: int
+    forbidden_on: int
+    supported_on: int
     basis: Basis
     devices: frozenset[str] = frozenset()  # empty: every device
     hardware: int = 0  # hardware elements on which alone it holds; 0: any
@@ -79,7 +79,7 @@ class ClaimOrigin(StrEnum):
 
 
 @dataclass(frozen=True)
-class Cited:
+class SourcedClaim:
     """A claim with the file that makes it; for claims that the program made the source is made too."""
 
     claim: Claim
@@ -96,7 +96,7 @@ class Knowledge:
     grid: Grid
     products: dict[str, ProductHead]
     elements: dict[str, list[KnowledgeElement]]
-    claims: dict[str, Cited]
+    claims: dict[str, SourcedClaim]
     edges: list[KnowledgeEdge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], SourceEntry]

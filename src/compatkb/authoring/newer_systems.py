@@ -5,7 +5,7 @@ How old a distribution is, its glibc tells. A table that names a family of syste
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import GLIBC, Cited, ClaimOrigin, Knowledge
+from compatkb.authoring.knowledge_base import GLIBC, ClaimOrigin, Knowledge, SourcedClaim
 from compatkb.schema import Basis, Claim, Kind
 
 _HARDWARE = "hardware"
@@ -18,7 +18,7 @@ def support_newer_systems(knowledge: Knowledge) -> None:
     for edge in [
         e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.VERIFIED and e.basis is not Basis.INFERRED
     ]:
-        named = [system for system in ages if edge.vouches & grid.cells((system,), members=False)]
+        named = [system for system in ages if edge.supported_on & grid.cells((system,), members=False)]
         newer = [
             system
             for system, age in ages.items()
@@ -37,10 +37,10 @@ def support_newer_systems(knowledge: Knowledge) -> None:
             note=f"documented for {names}; a newer distribution is taken to be alike",
             sources=cited.claim.sources,
         )
-        knowledge.claims[claim.id] = Cited(claim, cited.product, cited.sources, ClaimOrigin.INDEX)
+        knowledge.claims[claim.id] = SourcedClaim(claim, cited.product, cited.sources, ClaimOrigin.INDEX)
         when = cited.claim.when
         cells = grid.cells(newer, (when and when.arch) or None, (when and when.python) or None, members=False)
-        knowledge.edges.append(replace(edge, claim=claim.id, denies=0, vouches=cells, basis=Basis.INFERRED))
+        knowledge.edges.append(replace(edge, claim=claim.id, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
 
 
 def _names(knowledge: Knowledge, systems: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, split_term
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, split_term
 from compatkb.schema import Basis, Claim, Kind, Observation, Outcome, SourceEntry, When
 
 _UNTRIED = "No symbol is missing; whether what is loaded works was not tried."
@@ -76,13 +76,15 @@ class _OtherEdges:
         cells = 0
         for edge, named in self._between(one, of, other, to):
             demands = edge.kind in (Kind.NEEDS, Kind.CONSTRAINS) and edge.claim in self._of_releases
-            cells |= edge.denies if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
+            cells |= edge.forbidden_on if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
         return cells
 
     def are_silent(self, one: str, of: int, other: str, to: int) -> bool:
         """Return whether no edge denies or supports two builds on any platform."""
         return not any(
-            edge.vouches if named and edge.kind is not Kind.BREAKS else edge.denies and named == (edge.kind is Kind.BREAKS)
+            edge.supported_on
+            if named and edge.kind is not Kind.BREAKS
+            else edge.forbidden_on and named == (edge.kind is Kind.BREAKS)
             for edge, named in self._between(one, of, other, to)
         )
 
@@ -159,10 +161,10 @@ def _edge(
         note=None if when else _UNTRIED,
         sources=("index",),
     )
-    knowledge.claims[claim_id] = Cited(claim, product, (source,), ClaimOrigin.EVIDENCE)
+    knowledge.claims[claim_id] = SourcedClaim(claim, product, (source,), ClaimOrigin.EVIDENCE)
     mask = sum(1 << number for number in numbers)
-    denies, vouches = (cells, 0) if when else (0, cells)
-    return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, " or ".join(specs), denies, vouches, basis)
+    forbidden, supported = (cells, 0) if when else (0, cells)
+    return KnowledgeEdge(claim_id, kind, product, 1 << of, other, mask, " or ".join(specs), forbidden, supported, basis)
 
 
 def _unused(knowledge: Knowledge, name: str) -> str:

@@ -9,6 +9,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output.shells import shell_here
+from compatkb.store.queries.provenance import guide_records
 
 _REPORT = 16_000_000  # bytes; `pip inspect` prints the descriptions of all packages
 
@@ -127,13 +128,12 @@ def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "
     from compatkb.doctor.machine.graphics import read_graphics, read_nodes
     from compatkb.doctor.machine.interpreter import here, read_interpreter
     from compatkb.doctor.machine.system import read_libraries, read_packages, read_release, read_variables
-    from compatkb.doctor.version_extraction import guide
 
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if not python and active and Path(active).resolve() != Path(sys.prefix).resolve():
         print(f"remark: the environment {active} is active; name its interpreter with --python", file=sys.stderr)
     machine = read_interpreter(python or here(), modules(facts))
-    names = [record["library"] for record in guide(facts, "generation")]
+    names = [record["library"] for record in guide_records(facts, "generation")]
     folders = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if part]
     libraries = read_libraries([*folders, Path(machine.prefix or sys.prefix) / "lib"], names)
     here_only = sysfs is None and machine.system == "linux"
@@ -142,6 +142,6 @@ def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "
         graphics=read_graphics(Path(sysfs or "/sys")),
         nodes=read_nodes(Path("/dev/dri")) if here_only else None,
         drivers=read_packages(Path("/"), driver_packages(facts)) if here_only else None,
-        variables=read_variables(os.environ, [record["name"] for record in guide(facts, "variable")]),
+        variables=read_variables(os.environ, [record["name"] for record in guide_records(facts, "variable")]),
         libraries=libraries,
     )

@@ -8,16 +8,17 @@ from packaging.utils import canonicalize_name
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
-from compatkb.doctor.version_extraction import guide, is_known
+from compatkb.doctor.version_extraction import is_known
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import hardware_devices
+from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 _SERIES = re.compile(r"[-+~]i?(\d{3,4})(?:~|\.|$)")
 
 
-class Held(NamedTuple):
+class InstalledDistribution(NamedTuple):
     """An installed distribution that the data know, and whether they know its version."""
 
     product: str
@@ -60,10 +61,10 @@ def modules(facts: Snapshot) -> dict[str, str]:
 
 def driver_packages(facts: Snapshot) -> tuple[str, ...]:
     """Return the names under which systems package the parts of a GPU driver."""
-    return tuple(name for record in guide(facts, "component") for name in record["packages"])
+    return tuple(name for record in guide_records(facts, "component") for name in record["packages"])
 
 
-def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
+def held_of(facts: Snapshot, machine: Machine) -> list[InstalledDistribution]:
     """Return the installed distributions that the data know, in the order of the products."""
     held = []
     providers = {route.provider for route in facts.routes}
@@ -74,7 +75,7 @@ def held_of(facts: Snapshot, machine: Machine) -> list[Held]:
         version = installed.version
         known = bool(version) and is_known(facts, product.id, str(version))
         core = product.id in providers or product.role == Role.COMPANION
-        held.append(Held(product.id, installed, known, product.role != Role.LEAF, core))
+        held.append(InstalledDistribution(product.id, installed, known, product.role != Role.LEAF, core))
     return sorted(held, key=lambda item: (facts.ranks[item.product], item.installed.name))
 
 
@@ -83,7 +84,7 @@ def seen_as(facts: Snapshot, graphics: Graphics) -> Seen:
     if graphics.name and not graphics.device:
         return Seen(graphics, graphics.name, _by_name(facts, graphics.name), None, ())
     fallback: dict[str, Any] | None = None
-    for record in guide(facts, "graphics"):
+    for record in guide_records(facts, "graphics"):
         if record["vendor"] != graphics.vendor:
             continue
         if graphics.device in record["ids"]:
@@ -117,7 +118,7 @@ def system_of(facts: Snapshot, machine: Machine) -> str | None:
     if machine.release:
         name, version = machine.release
         major, _, minor = version.partition(".")
-        for record in guide(facts, "system"):
+        for record in guide_records(facts, "system"):
             if record["id"] == name:
                 names += [record["form"].format(version=text, major=major, minor=minor) for text in (version, major)]
     if subsystem:
@@ -135,7 +136,7 @@ def driver_of(facts: Snapshot, machine: Machine) -> str | None:
     return None
 
 
-def package_remarks(held: tuple[Held, ...]) -> list[Remark]:
+def package_remarks(held: tuple[InstalledDistribution, ...]) -> list[Remark]:
     """Return what is wrong with installed packages, whatever their versions."""
     remarks = []
     for item in held:
@@ -183,7 +184,7 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
     named = [item for item in intel if item.hardware and serves(facts, item.hardware)]
     if machine.drivers is not None and machine.whole and named:
         there = {name for name, _ in machine.drivers}
-        for record in guide(facts, "component"):
+        for record in guide_records(facts, "component"):
             if record["needed"] and not there & set(record["packages"]):
                 sources = tuple((source[0], source[1]) for source in record["sources"])
                 message = f"no system package provides the {record['name']}, without which programs find no GPU"
@@ -201,7 +202,7 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
 
 
 def _is_intel(facts: Snapshot, item: Seen) -> bool:
-    vendors = {record["vendor"] for record in guide(facts, "graphics") if record["hardware"]}
+    vendors = {record["vendor"] for record in guide_records(facts, "graphics") if record["hardware"]}
     return item.graphics.vendor in vendors or item.graphics.name is not None
 
 
@@ -213,13 +214,13 @@ def serves(facts: Snapshot, hardware: str) -> bool:
 def library_remarks(facts: Snapshot, machine: Machine) -> list[Remark]:
     """Return what variables and run-time libraries can spoil."""
     remarks = []
-    for record in guide(facts, "variable"):
+    for record in guide_records(facts, "variable"):
         value = dict(machine.variables).get(record["name"])
         if value and record["hides"]:
             sources = tuple((source[0], source[1]) for source in record["sources"])
             message = f"{record['name']}={value}: {record['means']}"
             remarks.append(Remark("devices-hidden", Severity.WARNING, message, f"unset {record['name']} to see all", sources))
-    generations = {record["library"]: record for record in guide(facts, "generation")}
+    generations = {record["library"]: record for record in guide_records(facts, "generation")}
     there = {path.replace("\\", "/").rpartition("/")[2]: path for path in reversed(machine.libraries)}
     kinds: dict[str, list[str]] = {}
     for name in there:
@@ -238,7 +239,7 @@ def hardware_of(facts: Snapshot, seen: tuple[Seen, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.hardware for item in seen if item.hardware and serves(facts, item.hardware)))
 
 
-def device_of(facts: Snapshot, held: tuple[Held, ...], seen: tuple[Seen, ...]) -> tuple[str, ...]:
+def device_of(facts: Snapshot, held: tuple[InstalledDistribution, ...], seen: tuple[Seen, ...]) -> tuple[str, ...]:
     """Return the devices that what is installed serves; for nothing installed, those of the hardware that was seen."""
     providers = {route.provider for route in facts.routes}
     for item in held:

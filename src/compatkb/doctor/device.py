@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from compatkb.core.vocabulary import ShownBy
-from compatkb.doctor.error_text import Pasted, plain
-from compatkb.doctor.version_extraction import SAYS, Read, guide
+from compatkb.doctor.error_text import ErrorText, plain
+from compatkb.doctor.version_extraction import SAYS, Read
 from compatkb.store.queries.products import releases_of, served_devices
-from compatkb.store.queries.provenance import needs_graphics
+from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 
 UNKNOWN = "unknown"
@@ -21,7 +21,7 @@ Shown = dict[str, dict[str, int]]
 """Values by the kind of evidence for them, each with a line."""
 
 
-def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
+def device_of(facts: Snapshot, pasted: ErrorText) -> Read | None:
     """Return the device that a text is about, None where it does not tell, or names two without saying which one counts.
 
     The kinds of evidence are asked in the order of `ShownBy`. One that names a single device decides; where one names several,
@@ -46,14 +46,14 @@ def device_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
 
 
-def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
+def system_of(facts: Snapshot, pasted: ErrorText) -> Read | None:
     """Return the system that a text is about, None where it tells none, or several kinds of one by equal evidence.
 
     The kinds of evidence are asked as for the device: what an index has for one system decides nothing beside a mention of
     another. Of the systems of the kind that is decided, the first in the data counts.
     """
     shown = _shown(facts, pasted, "os")
-    order = {record["version"]: n for n, record in enumerate(guide(facts, "reading"))}
+    order = {record["version"]: n for n, record in enumerate(guide_records(facts, "reading"))}
     lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
     left: set[str] = set()
     for kind in ShownBy:
@@ -69,9 +69,9 @@ def system_of(facts: Snapshot, pasted: Pasted) -> Read | None:
     return Read("os", system, lines[system], SAYS)
 
 
-def _shown(facts: Snapshot, pasted: Pasted, product: str) -> Shown:
+def _shown(facts: Snapshot, pasted: ErrorText, product: str) -> Shown:
     shown: Shown = defaultdict(dict)
-    for record in guide(facts, "reading"):
+    for record in guide_records(facts, "reading"):
         if record["product"] != product:
             continue
         if hits := [hit for hit in map(pasted.find_word, record["patterns"]) if hit]:
@@ -83,7 +83,7 @@ def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
     return {device: line for device, line in lines.items() if device in devices}
 
 
-def _graphics(facts: Snapshot, pasted: Pasted) -> dict[str, int]:
+def _graphics(facts: Snapshot, pasted: ErrorText) -> dict[str, int]:
     """Return the devices of the GPUs that a text names as the data name them, each with a line."""
     lines: dict[str, int] = {}
     releases = releases_of(facts, "hardware")

@@ -8,16 +8,17 @@ from packaging.utils import canonicalize_name
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.device import UNKNOWN, device_of, system_of
-from compatkb.doctor.error_text import Hit, Pasted
+from compatkb.doctor.error_text import ErrorText, PatternMatch
 from compatkb.doctor.phrases import is_phrase, meant_by
-from compatkb.doctor.successors import Instead
+from compatkb.doctor.successors import SuccessorStack
 from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
-from compatkb.doctor.version_extraction import SLOTS, Read, guide, is_known, read_versions, shape
-from compatkb.engine.answer import Answer, Near
+from compatkb.doctor.version_extraction import SLOTS, Read, is_known, read_versions, shape
+from compatkb.engine.answer import Alternative, Answer
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import served_devices
+from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -39,7 +40,7 @@ class Candidate(NamedTuple):
     why: str
     do: tuple[str, ...]
     weight: int
-    hits: tuple[Hit, ...]
+    hits: tuple[PatternMatch, ...]
     sources: tuple[tuple[str, str | None], ...]
 
 
@@ -61,9 +62,9 @@ class Diagnosis(NamedTuple):
     unread: tuple[str, ...]  # versions that the data do not know, as they stand in the text
     answer: Answer | None  # to the versions that the text names, where they are two packages or more
     wanted: tuple[UnmetRequirement, ...]
-    nearest: tuple[Near, ...]  # for the device and the system that the text tells
+    nearest: tuple[Alternative, ...]  # for the device and the system that the text tells
     either: tuple[StackChoice, ...] = ()  # where it does not tell: one for each that may be meant
-    instead: Instead | None = None  # what takes the place of products that have ended
+    instead: SuccessorStack | None = None  # what takes the place of products that have ended
     ended: tuple[str, ...] = ()  # products that the text names and that have ended
     target: Target = Target()  # what the answer is for
     symbols: tuple[UndefinedSymbol, ...] = ()  # that a library asked for in vain
@@ -79,7 +80,7 @@ class _Evidence(NamedTuple):
     """What symptoms found in a text: by cause how much speaks for it, which lines and whose threads; versions; wishes."""
 
     weights: dict[str, int]
-    hits: dict[str, list[Hit]]
+    hits: dict[str, list[PatternMatch]]
     cited: dict[str, dict[tuple[str, str | None], None]]
     learnt: list[Read]
     wanted: dict[str, None]
@@ -87,8 +88,8 @@ class _Evidence(NamedTuple):
 
 def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     """Return what a text that was printed by a failing program speaks for, as of a day (a date)."""
-    pasted = Pasted(text)
-    causes = {record["id"]: record for record in guide(facts, "cause")}
+    pasted = ErrorText(text)
+    causes = {record["id"]: record for record in guide_records(facts, "cause")}
     named, system = device_of(facts, pasted), system_of(facts, pasted)
     evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
     versions = read_versions(facts, pasted, (*evidence.learnt, *filter(None, (named, system))))
@@ -143,10 +144,10 @@ def _with_stacks(
     )
 
 
-def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evidence:
+def _evidence(facts: Snapshot, pasted: ErrorText, text: str, device: str) -> _Evidence:
     """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
     evidence = _Evidence({}, {}, {}, [], {})
-    symptoms = guide(facts, "symptom")
+    symptoms = guide_records(facts, "symptom")
     for symptom in symptoms:
         if symptom["devices"] and device not in symptom["devices"]:
             continue
@@ -156,12 +157,12 @@ def _evidence(facts: Snapshot, pasted: Pasted, text: str, device: str) -> _Evide
             continue
         _add(facts, evidence, symptom, hits)
     if not evidence.weights and is_phrase(text):
-        for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide(facts, "cause")}):
-            _add(facts, evidence, symptom, [Hit(1, text.strip(), ())])
+        for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide_records(facts, "cause")}):
+            _add(facts, evidence, symptom, [PatternMatch(1, text.strip(), ())])
     return evidence
 
 
-def _add(facts: Snapshot, evidence: _Evidence, symptom: dict[str, Any], hits: list[Hit]) -> None:
+def _add(facts: Snapshot, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch]) -> None:
     for hit in hits:
         evidence.learnt.extend(Read(n, shape(facts, n, v), hit.line, SLOTS) for n, v in hit.slots if n in facts.products)
         evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
@@ -199,10 +200,10 @@ def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tup
     return (*(pin for pin in pins if pin.product not in fixed), *asked)
 
 
-def with_generations(facts: Snapshot, pasted: Pasted, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+def with_generations(facts: Snapshot, pasted: ErrorText, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
-    telling = {record["id"] for record in guide(facts, "cause") if record["generations"]}
-    known = {record["library"]: record["version"] for record in guide(facts, "generation")}
+    telling = {record["id"] for record in guide_records(facts, "cause") if record["generations"]}
+    known = {record["library"]: record["version"] for record in guide_records(facts, "generation")}
     named = dict.fromkeys(name for name in _SONAME.findall(pasted.plain) if name in known)
     steps = tuple(
         f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "
@@ -213,7 +214,7 @@ def with_generations(facts: Snapshot, pasted: Pasted, candidates: tuple[Candidat
 
 
 def _candidate(
-    record: dict[str, Any], weight: int, hits: list[Hit], cited: list[tuple[str, str | None]], devices: set[str]
+    record: dict[str, Any], weight: int, hits: list[PatternMatch], cited: list[tuple[str, str | None]], devices: set[str]
 ) -> Candidate:
     lines = tuple({hit.line: hit for hit in sorted(hits, key=lambda hit: hit.line)}.values())
     own = [(s[0], s[1]) for s in record["sources"]]

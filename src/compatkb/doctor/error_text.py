@@ -26,7 +26,7 @@ _PLAIN = str.maketrans({
 })  # fmt: skip
 
 
-class Hit(NamedTuple):
+class PatternMatch(NamedTuple):
     """Where a pattern stands: the line, counted from 1, as it was pasted; what its slots hold, by name."""
 
     line: int
@@ -59,7 +59,7 @@ def plain(text: str) -> str:
     return re.sub("no module named ([a-z_][a-z0-9_.]{0,80})", r"no module named '\1'", re.sub(" {2,}", " ", text))
 
 
-class Pasted:
+class ErrorText:
     """A pasted text, to be asked for patterns."""
 
     def __init__(self, text: str) -> None:
@@ -84,16 +84,16 @@ class Pasted:
         text = self._text[first : min(last, first + _WINDOW)].strip()
         return number + 1, text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
 
-    def find(self, pattern: str) -> Hit | None:
+    def find(self, pattern: str) -> PatternMatch | None:
         """Return the first place of a pattern."""
         return next(self.find_all(pattern), None)
 
-    def find_word(self, pattern: str) -> Hit | None:
+    def find_word(self, pattern: str) -> PatternMatch | None:
         """Return the first place of a pattern at which a word begins: not `e:/` in `file:/`, nor `/users/` in `c:/users/`."""
         literal = _literal(pattern)
         for at in self.places(literal):
             if self._begins_word(at, literal) and (slots := self._slots(at, pattern)) is not None:
-                return Hit(*self.line_at(at), slots)
+                return PatternMatch(*self.line_at(at), slots)
         return None
 
     def _begins_word(self, at: int, literal: str) -> bool:
@@ -104,7 +104,7 @@ class Pasted:
     def _slots(self, at: int, pattern: str) -> tuple[tuple[str, str], ...] | None:
         return _match(self.plain[at : self._end(at)], _segments(pattern))
 
-    def find_all(self, pattern: str) -> Iterator[Hit]:
+    def find_all(self, pattern: str) -> Iterator[PatternMatch]:
         """Yield the places of a pattern, at most one for each line, and of very many the first ones."""
         seen = 0
         for at in self.places(_literal(pattern)):
@@ -113,7 +113,7 @@ class Pasted:
                 number, text = self.line_at(at)
                 if number != seen:
                     seen = number
-                    yield Hit(number, text, slots)
+                    yield PatternMatch(number, text, slots)
 
     def places(self, literal: str) -> Iterator[int]:
         """Yield the positions of a piece of plain text, of very many the first and the last."""

@@ -15,7 +15,7 @@ _UV = re.compile(rf"^ ?([-+~]) {_NAME}=={_VERSION} ?$", re.MULTILINE)
 _OTHER_PYTHON = re.compile(r"^[^\n]*(?:requires-python|require a different python)[^\n]*$", re.MULTILINE)
 
 
-class Told(NamedTuple):
+class VersionMention(NamedTuple):
     """A name with its version, and where the text has it."""
 
     name: str
@@ -28,31 +28,31 @@ def without_other_pythons(text: str) -> str:
     return _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), text)
 
 
-def put_in(text: str) -> list[Told]:
+def put_in(text: str) -> list[VersionMention]:
     """Return what an installer says it installed."""
-    packages = [Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] != "-"]
+    packages = [VersionMention(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] != "-"]
     for match in _PUT_IN.finditer(text):
         for word in match[1].split():
             name, sign, version = word.rpartition("-")
             if sign and version[:1].isdigit():
-                packages.append(Told(name, version, match.start()))
+                packages.append(VersionMention(name, version, match.start()))
     return packages
 
 
-def taken_out(text: str) -> list[Told]:
+def taken_out(text: str) -> list[VersionMention]:
     """Return what an installer says it removed."""
-    packages = [Told(m[1].rstrip("-."), m[2].rstrip(".-_"), m.start()) for m in _TAKEN_OUT.finditer(text)]
-    return [*packages, *(Told(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] == "-")]
+    packages = [VersionMention(m[1].rstrip("-."), m[2].rstrip(".-_"), m.start()) for m in _TAKEN_OUT.finditer(text)]
+    return [*packages, *(VersionMention(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] == "-")]
 
 
-def satisfied(text: str) -> list[Told]:
+def satisfied(text: str) -> list[VersionMention]:
     """Return what an installer found to be there already."""
-    return [Told(m[1], m[2], m.start()) for m in _SATISFIED.finditer(text)]
+    return [VersionMention(m[1], m[2], m.start()) for m in _SATISFIED.finditer(text)]
 
 
-def echoed(text: str) -> list[Told]:
+def echoed(text: str) -> list[VersionMention]:
     """Return the versions that an interpreter printed when it was asked for `name.__version__`, by the names asked for."""
-    packages: list[Told] = []
+    packages: list[VersionMention] = []
     waiting: list[str] = []
     left = at = 0
     for line in text.split("\n"):
@@ -60,7 +60,7 @@ def echoed(text: str) -> list[Told]:
         if asked:
             waiting, left = asked, _ECHO_REACH
         elif waiting and left and (bare := _BARE.match(line)):
-            packages.append(Told(waiting.pop(0), bare[1], at))
+            packages.append(VersionMention(waiting.pop(0), bare[1], at))
         left = max(0, left - 1)
         at += len(line) + 1
     return packages

@@ -2,7 +2,7 @@
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.checks import Held, Seen, hardware_of
+from compatkb.doctor.checks import InstalledDistribution, Seen, hardware_of
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.version_extraction import is_known
 from compatkb.errors import CompatkbError
@@ -25,7 +25,7 @@ def place_of(facts: Snapshot, machine: Machine, system: str | None) -> list[tupl
     return options
 
 
-def pins_of(facts: Snapshot, held: tuple[Held, ...], *, leaves: bool) -> list[tuple[str, str]]:
+def pins_of(facts: Snapshot, held: tuple[InstalledDistribution, ...], *, leaves: bool) -> list[tuple[str, str]]:
     """Return what is installed as options, unknown builds by their release; with `leaves` also run-time packages."""
     pins: dict[str, str] = {}
     for item in held:

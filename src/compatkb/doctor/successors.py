@@ -11,14 +11,14 @@ from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 
 
-class Instead(NamedTuple):
+class SuccessorStack(NamedTuple):
     """The products that have ended, and a stack that does without them."""
 
     ended: tuple[str, ...]
     stack: Stack
 
 
-def instead_of(
+def successor_stack(
     facts: Snapshot,
     products: Iterable[str],
     options: Sequence[tuple[str, str]],
@@ -26,7 +26,7 @@ def instead_of(
     clock: Clock,
     *,
     certain_only: bool = False,
-) -> Instead | None:
+) -> SuccessorStack | None:
     """Return the best stack in place of ended products, where the data name what replaces them on these devices.
 
     With `certain_only` the best one of which every step is stated or observed.
@@ -50,5 +50,5 @@ def instead_of(
             continue
         for stack in stacks:
             if stack.verdict.is_usable and not {e.product for e in stack.packages} & set(ended):
-                return Instead(ended, stack)
+                return SuccessorStack(ended, stack)
     return None

@@ -5,9 +5,9 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.device import LINUX, WINDOWS
-from compatkb.doctor.successors import Instead, instead_of
+from compatkb.doctor.successors import SuccessorStack, successor_stack
 from compatkb.doctor.version_extraction import WISHED, Read, is_known, minor
-from compatkb.engine.answer import Answer, Near, resolve
+from compatkb.engine.answer import Alternative, Answer, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.request.parser import make_request
@@ -59,7 +59,7 @@ class StackChoice(NamedTuple):
 
     device: str
     systems: tuple[str, ...]
-    near: Near
+    near: Alternative
 
 
 def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
@@ -99,7 +99,7 @@ def choices_of(
     facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
 ) -> tuple[StackChoice, ...]:
     """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
-    groups: dict[tuple[object, ...], list[tuple[str, Near]]] = {}
+    groups: dict[tuple[object, ...], list[tuple[str, Alternative]]] = {}
     meant = target.meant()
     exact_answer = answer if target.device and target.os else None
     for aim in meant:
@@ -134,7 +134,9 @@ def _builds(facts: Snapshot, stack: Stack) -> tuple[Element, ...]:
     return tuple(e for e in stack.packages if products[e.product].role != Role.LEAF and not products[e.product].automatic)
 
 
-def nearest_of(facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock) -> tuple[Near, ...]:
+def nearest_of(
+    facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
+) -> tuple[Alternative, ...]:
     """Return stacks that work for a target: near to an answer, else to what was wished, else to what is kept, else the best.
 
     Python is given up where nothing else helps; device and system never are.
@@ -154,7 +156,7 @@ def nearest_of(facts: Snapshot, answer: Answer | None, sought: Sought, target: T
             given_up = ("python",) if aim.python != target.python else ()
             stacks = new_answer.stacks if new_answer and new_answer.verdict.is_usable else ()
             if stack := next((stack for stack in stacks if target.takes(facts, stack, python=not given_up)), None):
-                return (Near(given_up, "best", stack),)
+                return (Alternative(given_up, "best", stack),)
             if new_answer and pins and (near := _fitting(facts, new_answer.nearest, target)):
                 return near
     return ()
@@ -164,7 +166,7 @@ def _works(answer: Answer) -> bool:
     return bool(answer.stacks) and answer.verdict.is_usable
 
 
-def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tuple[Near, ...]:
+def _fitting(facts: Snapshot, nearest: tuple[Alternative, ...], target: Target) -> tuple[Alternative, ...]:
     """Return the near stacks that work and are for a target; first those that keep the package that brings the device."""
     providers = {route.provider for route in facts.routes}
     candidates = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
@@ -172,22 +174,22 @@ def _fitting(facts: Snapshot, nearest: tuple[Near, ...], target: Target) -> tupl
     return tuple(n for n in candidates if target.takes(facts, n.stack, python="python" not in n.relaxed))[:_MOST]
 
 
-def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> Instead | None:
+def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> SuccessorStack | None:
     """Return what takes the place of products that have ended, for this device and system; on another Python if it must be.
 
     None where the device is not known, or the system and what is installed depends on it.
     """
-    groups: dict[tuple[Element, ...], list[Instead]] = {}
+    groups: dict[tuple[Element, ...], list[SuccessorStack]] = {}
     for aim in target.meant() if target.device else ():
         place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
-        instead = instead_of(facts, products, [*place, *target.others], [aim.device or ""], clock)
+        instead = successor_stack(facts, products, [*place, *target.others], [aim.device or ""], clock)
         if instead is None or not aim.takes(facts, instead.stack, python=False):
             return None
         groups.setdefault(_builds(facts, instead.stack), []).append(instead)
     if len(groups) != 1:
         return None
     same = next(iter(groups.values()))
-    return Instead(same[0].ended, _together([instead.stack for instead in same]))
+    return SuccessorStack(same[0].ended, _together([instead.stack for instead in same]))
 
 
 def installed(reads: tuple[Read, ...]) -> tuple[Read, ...]:

@@ -6,7 +6,7 @@ from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.doctor.checks import (
-    Held,
+    InstalledDistribution,
     Remark,
     Seen,
     device_of,
@@ -21,10 +21,10 @@ from compatkb.doctor.checks import (
 )
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.machine_request import is_idle, is_unserved, pins_of, place_of, reaches, request_of
-from compatkb.doctor.successors import Instead, instead_of
+from compatkb.doctor.successors import SuccessorStack, successor_stack
 from compatkb.doctor.version_extraction import is_known
 from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
-from compatkb.engine.answer import Answer, Near, best_stacks, resolve
+from compatkb.engine.answer import Alternative, Answer, best_stacks, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
@@ -40,16 +40,16 @@ class Examination(NamedTuple):
     """What is said about a machine."""
 
     machine: Machine
-    held: tuple[Held, ...]
+    held: tuple[InstalledDistribution, ...]
     seen: tuple[Seen, ...]
     system: str | None
     driver: str | None  # series of the GPU driver
     remarks: tuple[Remark, ...]
     answer: Answer | None  # to what is installed
-    best: Near | None  # the stack to go to; where the machine works, the one that it has
+    best: Alternative | None  # the stack to go to; where the machine works, the one that it has
     steps: tuple[UpgradeStep, ...]
     unserved: bool = False  # what is installed is built for a GPU, and none that the makers name for it is here
-    instead: Instead | None = None  # what takes the place of installed products that have ended
+    instead: SuccessorStack | None = None  # what takes the place of installed products that have ended
     proven: Stack | None = None  # beside a stack that is proposed and only likely: the best one of which every step is certain
     unused: bool = False  # there is a GPU, or a build for one, and torch does not use it
 
@@ -100,7 +100,7 @@ def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     place = place_of(facts, machine, system)
     hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
     served = (best.stack.device,) if best else devices
-    instead = instead_of(facts, [item.product for item in held if item.main], place + hardware, served, clock)
+    instead = successor_stack(facts, [item.product for item in held if item.main], place + hardware, served, clock)
     proposed = best.stack if best and not there else instead.stack if instead else None
     unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
     proven = proven_of(facts, unsure, place, hardware, clock) if unsure else None
@@ -130,7 +130,7 @@ def _beside_remark(name: str, version: str) -> Remark:
 def _judge(
     facts: Snapshot,
     machine: Machine,
-    held: tuple[Held, ...],
+    held: tuple[InstalledDistribution, ...],
     seen: tuple[Seen, ...],
     system: str | None,
     driver: str | None,
@@ -201,7 +201,7 @@ def _answer_remarks(
     return []
 
 
-def _driver_remarks(best: Near | None, driver: str | None) -> list[Remark]:
+def _driver_remarks(best: Alternative | None, driver: str | None) -> list[Remark]:
     """Return that no list names the driver with the stack, where lists name others."""
     named = best.stack.known.get(DRIVER, ()) if best else ()
     if not driver or not named or driver in {value.partition(".")[0] for value in named}:

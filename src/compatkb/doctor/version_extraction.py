@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
 from compatkb.core.vocabulary import Role
 from compatkb.doctor import installer_output
-from compatkb.doctor.error_text import Pasted, plain
-from compatkb.doctor.installer_output import Told
+from compatkb.doctor.error_text import ErrorText, plain
+from compatkb.doctor.installer_output import VersionMention
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import product_names
@@ -54,17 +54,12 @@ def is_known(facts: Snapshot, product: str, version: str) -> bool:
         return False
 
 
-def guide(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
-    """Return the records of a kind of guide, in the order of the data."""
-    return guide_records(facts, kind)
-
-
-def read_versions(facts: Snapshot, pasted: Pasted, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
+def read_versions(facts: Snapshot, pasted: ErrorText, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
     """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
 
     What an installer removed does not count, and no more do the Pythons that releases require.
     """
-    pasted = Pasted(installer_output.without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
+    pasted = ErrorText(installer_output.without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
     new = _by_product(facts, pasted, installer_output.put_in, SAYS)
     gone = _by_product(facts, pasted, installer_output.taken_out, SAYS)
     removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
@@ -95,7 +90,7 @@ def minor(python: str) -> str:
     return ".".join(python.split(".")[:2])
 
 
-def _by_product(facts: Snapshot, pasted: Pasted, parser: Callable[[str], list[Told]], how: int) -> list[Read]:
+def _by_product(facts: Snapshot, pasted: ErrorText, parser: Callable[[str], list[VersionMention]], how: int) -> list[Read]:
     imports = {product.import_name: product.id for product in facts.products.values() if product.role != Role.LEAF}
     reads = []
     for name, version, at in parser(pasted.plain):
@@ -106,9 +101,9 @@ def _by_product(facts: Snapshot, pasted: Pasted, parser: Callable[[str], list[To
     return reads
 
 
-def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
+def _says(facts: Snapshot, pasted: ErrorText) -> list[Read]:
     reads = []
-    for record in guide(facts, "reading"):
+    for record in guide_records(facts, "reading"):
         if record["shown_by"]:
             continue
         for hit in filter(None, map(pasted.find, record["patterns"])):
@@ -118,7 +113,7 @@ def _says(facts: Snapshot, pasted: Pasted) -> list[Read]:
     return reads
 
 
-def _named(facts: Snapshot, pasted: Pasted) -> list[Read]:
+def _named(facts: Snapshot, pasted: ErrorText) -> list[Read]:
     """Return the versions that stand behind the names of packages, as installers, lists and file names write them."""
     reads = []
     text = pasted.plain

@@ -6,11 +6,11 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.checks import Held, Seen, device_of, hardware_of
+from compatkb.doctor.checks import InstalledDistribution, Seen, device_of, hardware_of
 from compatkb.doctor.machine import Installed, Machine
 from compatkb.doctor.machine_request import is_idle, is_unserved, place_of, reaches, request_of
 from compatkb.doctor.version_extraction import is_known
-from compatkb.engine.answer import Answer, Near, best_stacks
+from compatkb.engine.answer import Alternative, Answer, best_stacks
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import unasked_devices
 from compatkb.store.queries.provenance import needs_graphics
@@ -31,12 +31,12 @@ class UpgradeStep(NamedTuple):
 def best_of(
     facts: Snapshot,
     machine: Machine,
-    held: tuple[Held, ...],
+    held: tuple[InstalledDistribution, ...],
     seen: tuple[Seen, ...],
     system: str | None,
     clock: Clock,
     answer: Answer | None,
-) -> Near | None:
+) -> Alternative | None:
     """Return the stack to go to: the one that is there where it works, else the one with the fewest changes.
 
     Devices and GPUs of the machine are kept, and the releases that are installed as long as there is a stack with them.
@@ -44,7 +44,7 @@ def best_of(
     devices = device_of(facts, held, seen)
     unserved, idle = is_unserved(facts, machine, devices, seen), answer is not None and is_idle(facts, devices, seen)
     if answer and answer.stacks and answer.verdict.is_usable and not unserved and not idle:
-        return Near((), "same", answer.stacks[0])
+        return Alternative((), "same", answer.stacks[0])
     if answer and not unserved and not idle:
         near = [n for n in answer.nearest if n.stack.verdict.is_usable and n.stack.device in (devices or (n.stack.device,))]
         if near:
@@ -59,12 +59,12 @@ def best_of(
 def _best_for(
     facts: Snapshot,
     machine: Machine,
-    held: tuple[Held, ...],
+    held: tuple[InstalledDistribution, ...],
     seen: tuple[Seen, ...],
     system: str | None,
     clock: Clock,
     devices: tuple[str, ...],
-) -> Near | None:
+) -> Alternative | None:
     """Return the stack for devices that keeps the releases of what is installed, else of its main package, else the best.
 
     What has ended is added only where nothing else serves the GPU.
@@ -74,17 +74,17 @@ def _best_for(
     companions = tuple(item.product for item in held if facts.products[item.product].role == Role.COMPANION)
     place = place_of(facts, machine, system)
     releases, there = _releases(facts, held), {item.product for item in held}
-    last: Near | None = None
+    last: Alternative | None = None
     for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
         for pins in (releases, [pin for pin in releases if pin[0] == main], []):
             for words in ((main, *companions), (main,)):
                 fixed = {name for name, _ in pins}
                 request = request_of(facts, [*pins, *options], devices, clock, tuple(w for w in words if w not in fixed))
                 usable = [stack for stack in (best_stacks(facts, request) if request else ()) if stack.verdict.is_usable]
-                last = last or next((Near((), "best", stack) for stack in usable), None)
+                last = last or next((Alternative((), "best", stack) for stack in usable), None)
                 best = next((stack for stack in usable if not _ended(facts, stack) - there), None)
                 if best:
-                    return Near((), "best", best)
+                    return Alternative((), "best", best)
     return last
 
 
@@ -93,7 +93,7 @@ def _ended(facts: Snapshot, stack: Stack) -> set[str]:
     return {element.product for element in stack.packages} & facts.successors.keys()
 
 
-def _releases(facts: Snapshot, held: tuple[Held, ...]) -> list[tuple[str, str]]:
+def _releases(facts: Snapshot, held: tuple[InstalledDistribution, ...]) -> list[tuple[str, str]]:
     """Return the releases of what is installed, whatever their builds; of what the data do not know, none."""
     releases: dict[str, str] = {}
     for item in held:
@@ -104,7 +104,7 @@ def _releases(facts: Snapshot, held: tuple[Held, ...]) -> list[tuple[str, str]]:
     return list(releases.items())
 
 
-def steps_to(facts: Snapshot, held: tuple[Held, ...], stack: Stack, clock: Clock) -> tuple[UpgradeStep, ...]:
+def steps_to(facts: Snapshot, held: tuple[InstalledDistribution, ...], stack: Stack, clock: Clock) -> tuple[UpgradeStep, ...]:
     """Return what has to change from what is installed to a stack; what requirements bring along changes by itself.
 
     What is installed beside the stack goes only where it excludes it.

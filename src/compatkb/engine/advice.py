@@ -9,7 +9,7 @@ from compatkb.engine.problem import Member, Problem
 from compatkb.store.records import UNBUILT, PlatformSet
 
 
-class Warned(NamedTuple):
+class StackWarning(NamedTuple):
     """A reason for care: its kind, whom it concerns, and what is needed to say it."""
 
     kind: str  # yanked, eol, security, driver, device, preview, known-issue, feature, unnamed
@@ -21,7 +21,7 @@ class Warned(NamedTuple):
     sources: tuple[tuple[str, str | None], ...]
 
 
-class Offered(NamedTuple):
+class FeatureSupport(NamedTuple):
     """A feature that was asked for: how far it has come in this stack, how well that is known, and who says it."""
 
     feature: str
@@ -31,7 +31,7 @@ class Offered(NamedTuple):
     claims: tuple[str, ...]
 
 
-def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> list[Warned]:
+def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> list[StackWarning]:
     """Return the warnings that an element carries in a stack."""
     if problem.facts.products[product].role in UNBUILT:
         return []
@@ -39,11 +39,13 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     warnings = []
     if element.yank_by is not None and element.may_be_yanked(request.as_of):
         unsure = element.yank_after if request.as_of < element.yank_by else None
-        warnings.append(Warned("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ()))
+        warnings.append(
+            StackWarning("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ())
+        )
     if element.has_ended(request.today):
-        warnings.append(Warned("eol", product, element.version, element.eol, None, "", ()))
+        warnings.append(StackWarning("eol", product, element.version, element.eol, None, "", ()))
     if element.is_preview:
-        warnings.append(Warned("preview", product, element.version, None, None, element.stage, ()))
+        warnings.append(StackWarning("preview", product, element.version, None, None, element.stage, ()))
     members, hardware = dict(chosen), problem.context.hardware
     for advisory in problem.context.candidates.advisories(product, idx):
         if not advisory.cells & platforms or (hardware and advisory.hardware and not advisory.hardware & hardware):
@@ -51,12 +53,12 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
         if advisory.to and not advisory.to_mask >> max(members.get(advisory.to, -1), 0) & (members.get(advisory.to, -1) >= 0):
             continue
         warnings.append(
-            Warned(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)
+            StackWarning(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)
         )
     return warnings
 
 
-def unnamed_releases(problem: Problem, chosen: list[Member], platforms: PlatformSet) -> list[Warned]:
+def unnamed_releases(problem: Problem, chosen: list[Member], platforms: PlatformSet) -> list[StackWarning]:
     """Return the warnings that a package stands beside another release of a series than the one that its maker names."""
     facts, warnings = problem.facts, []
     packages = [(p, i) for p, i in chosen if facts.products[p].role not in UNBUILT and i < facts.sizes[p]]
@@ -65,7 +67,11 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
             exact = [
                 edge
                 for edge in problem.context.edges_from(one, i, other)
-                if edge.stated and not edge.listed and edge.vouches & platforms and "==" in edge.spec and "*" not in edge.spec
+                if edge.stated
+                and not edge.listed
+                and edge.supported_on & platforms
+                and "==" in edge.spec
+                and "*" not in edge.spec
             ]
             if not exact:
                 continue
@@ -76,17 +82,17 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
             if any(mask >> j & 1 and mask & named for mask in facts.series(other)):
                 sources = tuple(dict.fromkeys(source for edge in exact for source in facts.citations(edge.claim)))
                 version, detail = facts.elements(one)[i].version, f"{other} {' or '.join(sorted(releases))}"
-                warnings.append(Warned("unnamed", one, version, None, None, detail, sources))
+                warnings.append(StackWarning("unnamed", one, version, None, None, detail, sources))
     return warnings
 
 
 def _is_named(problem: Problem, one: Member, other: Member, platforms: PlatformSet) -> bool:
     """Return whether a build names another one exactly."""
     edges = problem.context.edges_from(*one, other[0])
-    return any(e.to_mask >> other[1] & 1 and e.vouches & platforms and "==" in e.spec for e in edges)
+    return any(e.to_mask >> other[1] & 1 and e.supported_on & platforms and "==" in e.spec for e in edges)
 
 
-def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> Offered:
+def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> FeatureSupport:
     """Return what is known of a feature that was asked for."""
     certain, inferred = problem.vouched(feature, idx, chosen)
     level = (
@@ -100,17 +106,19 @@ def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Membe
     for other, number in chosen:
         if problem.facts.products[other].role not in UNBUILT:
             edges = problem.edges_between(feature, idx, other, number)
-            supporting = [edge.claim for edge, inside in edges if inside and edge.vouches & platforms]
+            supporting = [edge.claim for edge, inside in edges if inside and edge.supported_on & platforms]
             by += [(other, problem.question.element(other, number).version)] if supporting else []
             claims += supporting
-    return Offered(feature, problem.facts.elements(feature)[idx].version, level, tuple(by), tuple(dict.fromkeys(claims)))
+    return FeatureSupport(
+        feature, problem.facts.elements(feature)[idx].version, level, tuple(by), tuple(dict.fromkeys(claims))
+    )
 
 
-def feature_warnings(problem: Problem, offered: Offered) -> list[Warned]:
+def feature_warnings(problem: Problem, offered: FeatureSupport) -> list[StackWarning]:
     """Return the warning that a feature is no more than a beta or a prototype."""
     element = next(e for e in problem.facts.elements(offered.feature) if e.version == offered.status)
     if element.stage == "stable" or not offered.by:
         return []
     cited = tuple(dict.fromkeys(pair for claim in offered.claims for pair in problem.facts.citations(claim)))
     product, version = offered.by[0]
-    return [Warned("feature", product, version, None, None, f"{offered.feature} {offered.status}", cited)]
+    return [StackWarning("feature", product, version, None, None, f"{offered.feature} {offered.status}", cited)]

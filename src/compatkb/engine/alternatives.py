@@ -29,7 +29,7 @@ _HARD = ("hardware", GLIBC, "gpu-driver", "arch")
 """What nobody can change with a command: given up only where nothing else helps."""
 
 
-class Near(NamedTuple):
+class Alternative(NamedTuple):
     """A stack that answers the request after some of its pins were given up."""
 
     relaxed: tuple[str, ...]
@@ -49,7 +49,7 @@ Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...] | None]
 """What excludes every stack, by device and route; None where there is a stack that nothing supports."""
 
 
-def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Budget) -> tuple[Near, ...]:
+def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Budget) -> tuple[Alternative, ...]:
     """Return the stacks that are near: as few pins given up as possible, versions before Python before the system.
 
     `conflicts` are those of the request, as far as they are known. Raises GaveUpError.
@@ -65,7 +65,7 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
             tried.update(fresh)
             if hits := _distinct(hit for relaxed in fresh for hit in _without(facts, request, relaxed, budget)):
                 more = _distinct((*hits, *_other_versions(facts, request, hits, budget)))
-                return tuple(Near(hit.relaxed, hit.where, stack_of(hit.ties)) for hit in more)
+                return tuple(Alternative(hit.relaxed, hit.where, stack_of(hit.ties)) for hit in more)
     return ()
 
 
@@ -254,6 +254,6 @@ def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> E
     for product in products:
         pin = request.pin(product)
         for element in facts.elements(product).of(pin.mask if pin and not pin.extra else -1):
-            platforms |= element.strong | element.weak
+            platforms |= element.certain | element.inferred
     systems = zip(facts.families, facts.family_cells, strict=True)
     return sum(1 << facts.grid["os"].index(name) for name, cells in systems if platforms & cells)

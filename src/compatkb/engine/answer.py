@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Verdict
-from compatkb.engine.alternatives import Conflicts, Near, from_default_index, nearest, proven, without_ended
+from compatkb.engine.alternatives import Alternative, Conflicts, from_default_index, nearest, proven, without_ended
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
@@ -15,7 +15,7 @@ from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Request
 
-__all__ = ["Answer", "Near", "best_stacks", "is_possible", "resolve", "routes_of"]
+__all__ = ["Alternative", "Answer", "best_stacks", "is_possible", "resolve", "routes_of"]
 
 
 class Beside(NamedTuple):
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     verdict: Verdict
     stacks: tuple[Stack, ...]
     causes: tuple[Cause, ...]
-    nearest: tuple[Near, ...]
+    nearest: tuple[Alternative, ...]
     beside: tuple[Beside, ...] = ()
     gave_up: bool = False  # the budget ended before all was looked for that is near
 

@@ -100,7 +100,7 @@ class Availability:
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
         if self._glibc is None or self.facts.products[element.product].role in UNBUILT:
-            return element.strong, element.weak, 0
+            return element.certain, element.inferred, 0
         certain = inferred = unknown = 0
         for floor in self.facts.floors(element):
             if floor.glibc is None or (not floor.stated and floor.glibc <= self._glibc):
@@ -128,10 +128,10 @@ class Availability:
         """Yield what an element and dimensions that are not waived say of each other, with where that excludes the element."""
         for dimension in (one for one in PLATFORM if one not in waived):
             for edge in self._edges_from(product, idx, dimension):
-                yield edge, edge.denies & self.facts.dimension_cells(dimension, excluded_by(edge))
+                yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, excluded_by(edge))
             for edge in self._edges(dimension, product):
                 if excluded_by(edge) >> idx & 1:
-                    yield edge, edge.denies & self.facts.dimension_cells(dimension, edge.of_mask)
+                    yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, edge.of_mask)
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:

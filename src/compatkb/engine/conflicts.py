@@ -117,7 +117,7 @@ def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
     """Return whether all that one pin admits excludes a version that the data do not list, on every platform."""
     left = of.mask
     for edge in problem.context.said(of.product, pin.product):
-        if problem.context.holds(edge) and not problem.platforms & ~edge.denies:
+        if problem.context.holds(edge) and not problem.platforms & ~edge.forbidden_on:
             left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else -1
     return not left
 
@@ -177,7 +177,7 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
 def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:
     """Return whether some elements deny one among others by an edge, on a platform that the request leaves open."""
     context, unlisted, pin = problem.context, 1 << problem.facts.sizes[edge.to], problem.pins.get(edge.to)
-    if edge.kind == Kind.VERIFIED or not edge.of_mask & some or not edge.denies & problem.platforms:
+    if edge.kind == Kind.VERIFIED or not edge.of_mask & some or not edge.forbidden_on & problem.platforms:
         return False
     if not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
         return False

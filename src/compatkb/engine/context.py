@@ -114,7 +114,7 @@ class Context:
         """
         tables = 0
         for edge in self.edges_from(of, idx, "hardware"):
-            tables |= edge.vouches if edge.level == Certainty.CERTAIN else 0
+            tables |= edge.supported_on if edge.level == Certainty.CERTAIN else 0
         return self.facts.unnamed_systems(tables) if tables else 0
 
     @memoized
@@ -150,7 +150,7 @@ class Context:
     def needs(self, product: str) -> tuple[str, ...]:
         """Return the packages that elements of a product need."""
         roles = self.facts.products
-        packages = (to for to in self.facts.spoken_of(product) if roles[to].role == Role.PACKAGE)
+        packages = (to for to in self.facts.targets_of(product) if roles[to].role == Role.PACKAGE)
         return tuple(to for to in packages if any(edge.kind == Kind.NEEDS for edge in self.edges(product, to)))
 
     @memoized
@@ -158,7 +158,7 @@ class Context:
         """Return the platforms on which an element needs another product."""
         platforms = 0
         for edge in self.edges_from(product, idx, to):
-            platforms |= edge.denies if edge.kind == Kind.NEEDS else 0
+            platforms |= edge.forbidden_on if edge.kind == Kind.NEEDS else 0
         return platforms
 
     def needing(self, product: str, to: str, platforms: PlatformSet) -> ElementSet:
@@ -174,7 +174,7 @@ class Context:
         elements_by_platforms: dict[PlatformSet, ElementSet] = {}
         for edge in self.edges(product, to):
             if edge.kind == Kind.NEEDS:
-                elements_by_platforms[edge.denies] = elements_by_platforms.get(edge.denies, 0) | edge.of_mask
+                elements_by_platforms[edge.forbidden_on] = elements_by_platforms.get(edge.forbidden_on, 0) | edge.of_mask
         return tuple([(mask, needed_on) for needed_on, mask in elements_by_platforms.items()])
 
     @memoized
@@ -199,7 +199,7 @@ class Context:
     def runtime_requirements(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes: the runtime, the id of the edge that says it, and what."""
         requirements = []
-        for to in self.facts.spoken_of(product):
+        for to in self.facts.targets_of(product):
             if self.facts.products[to].role != Role.LEAF:
                 continue
             size = self.facts.sizes[to]
@@ -207,11 +207,11 @@ class Context:
                 if edge.kind == Kind.VERIFIED or edge.open:
                     continue
                 admitted = (1 << size) - 1 & ~excluded_by(edge)
-                pins = edge.kind == Kind.NEEDS and bool(edge.vouches) and "==" in edge.spec
+                pins = edge.kind == Kind.NEEDS and bool(edge.supported_on) and "==" in edge.spec
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
                 requirements.append(
-                    (to, edge.id, RuntimeRequirement(edge.denies, versions, is_inferred, pins, edge.listed, bound))
+                    (to, edge.id, RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.listed, bound))
                 )
         return tuple(requirements)
 
@@ -225,7 +225,7 @@ class Context:
     def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         """Return who says something of which runtime, and then of which dimension of the platform these say something."""
         facts = self.facts
-        named = [(of, to) for of in products for to in facts.spoken_of(of) if facts.products[to].role == Role.LEAF]
+        named = [(of, to) for of in products for to in facts.targets_of(of) if facts.products[to].role == Role.LEAF]
         apart = [(of, to) for of, to in named if to not in products]
         runtimes = dict.fromkeys(to for _, to in apart)
         return (*apart, *((to, where) for to in runtimes for where in ("os", "python", "arch") if facts.edges(to, where)))
@@ -236,9 +236,13 @@ class Context:
     ) -> tuple[tuple[str, PlatformSet, tuple[int, ...] | None], ...]:
         """Return what an element names of a dimension, known at least so well: as written, where, versions unless a bound."""
         return tuple(
-            (edge.spec, edge.vouches, tuple(newest_first(edge.to_mask)) if "==" in edge.spec else None)
+            (edge.spec, edge.supported_on, tuple(newest_first(edge.to_mask)) if "==" in edge.spec else None)
             for edge in self.edges_from(product, idx, dimension)
-            if edge.vouches and edge.kind != Kind.BREAKS and not edge.open and edge.level <= level and edge.spec != ANY_VERSION
+            if edge.supported_on
+            and edge.kind != Kind.BREAKS
+            and not edge.open
+            and edge.level <= level
+            and edge.spec != ANY_VERSION
         )
 
     @memoized
@@ -246,7 +250,7 @@ class Context:
         """Return the elements of a product that name values of a dimension that they were made for or tried with."""
         elements = 0
         for edge in self.edges(product, dimension):
-            elements |= edge.of_mask if edge.kind != Kind.BREAKS and edge.vouches and not edge.open else 0
+            elements |= edge.of_mask if edge.kind != Kind.BREAKS and edge.supported_on and not edge.open else 0
         return elements
 
 

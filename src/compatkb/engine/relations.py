@@ -54,17 +54,17 @@ def _with_edge(state: _State, edge: Edge, *, inside: bool) -> _State:
     denied, certain, inferred, required, disputed = state
     if edge.open:
         if inside or edge.kind in DEMANDING:
-            disputed |= edge.denies | edge.vouches
+            disputed |= edge.forbidden_on | edge.supported_on
         return denied, certain, inferred, required, disputed
     if edge.kind in DEMANDING:
-        required |= edge.denies
-        denied |= 0 if inside else edge.denies
+        required |= edge.forbidden_on
+        denied |= 0 if inside else edge.forbidden_on
     elif edge.kind == Kind.BREAKS and inside:
-        denied |= edge.denies
+        denied |= edge.forbidden_on
     if inside and edge.level == Certainty.CERTAIN:
-        certain |= edge.vouches
+        certain |= edge.supported_on
     elif inside:
-        inferred |= edge.vouches
+        inferred |= edge.supported_on
     return denied, certain, inferred, required, disputed
 
 
@@ -129,9 +129,9 @@ class RelationTable:
         unlisted = 1 << self._sizes[1]
         supported = self.supported(idx) | unlisted if known_only else -1
         for edge in self._own(idx):
-            if not edge.open and edge.denies:
+            if not edge.open and edge.forbidden_on:
                 asked = supported if edge.kind in DEMANDING else -1
-                left[edge.denies] = left.get(edge.denies, -1) & (~excluded_by(edge) | unlisted) & asked
+                left[edge.forbidden_on] = left.get(edge.forbidden_on, -1) & (~excluded_by(edge) | unlisted) & asked
         for denied_on, of_mask, excluded, is_demanding in self._excluding_back:
             if excluded >> idx & 1:
                 left[denied_on] = left.get(denied_on, -1) & ~of_mask
@@ -142,8 +142,8 @@ class RelationTable:
     @cached_property
     def _excluding_back(self) -> list[tuple[PlatformSet, ElementSet, ElementSet, bool]]:
         """For each edge back that excludes something: where, its own elements, what it excludes, whether it demands some."""
-        edges = [edge for edge in self._back if not edge.open and edge.denies]
-        return [(edge.denies, edge.of_mask, excluded_by(edge), edge.kind in DEMANDING) for edge in edges]
+        edges = [edge for edge in self._back if not edge.open and edge.forbidden_on]
+        return [(edge.forbidden_on, edge.of_mask, excluded_by(edge), edge.kind in DEMANDING) for edge in edges]
 
     def allowed_by(
         self, candidates: ElementSet, among: ElementSet, platforms: PlatformSet, *, known_only: bool = False
@@ -178,4 +178,4 @@ class RelationTable:
 
 
 def _supports(edge: Edge) -> bool:
-    return bool(edge.vouches) and not edge.open and edge.kind != Kind.BREAKS
+    return bool(edge.supported_on) and not edge.open and edge.kind != Kind.BREAKS

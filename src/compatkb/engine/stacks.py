@@ -5,7 +5,14 @@ from functools import cache
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
-from compatkb.engine.advice import Offered, Warned, feature_warnings, offered_feature, unnamed_releases, warnings_of
+from compatkb.engine.advice import (
+    FeatureSupport,
+    StackWarning,
+    feature_warnings,
+    offered_feature,
+    unnamed_releases,
+    warnings_of,
+)
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.preference import rank_of
@@ -20,7 +27,7 @@ _Value = Element | tuple[str, str | tuple[str, ...]]
 """What goes along on some platforms: a build, a bound on a runtime, or the values of a dimension that are supported."""
 
 
-class Link(NamedTuple):
+class SupportLink(NamedTuple):
     """What speaks for two members of a stack together."""
 
     one: str
@@ -42,13 +49,13 @@ class Stack(NamedTuple):
     arch: tuple[str, ...]
     known: Mapping[str, tuple[str, ...]]  # dimension: values that are vouched for, or the bound that is needed
     bounds: tuple[tuple[str, str], ...]  # product outside the stack, specifier
-    warnings: tuple[Warned, ...]
-    trace: Callable[[], tuple[Link, ...]]
+    warnings: tuple[StackWarning, ...]
+    trace: Callable[[], tuple[SupportLink, ...]]
     rank: tuple[object, ...]
-    features: tuple[Offered, ...] = ()
+    features: tuple[FeatureSupport, ...] = ()
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[SupportLink, ...]:
         """What vouches for each pair of members; worked out when somebody asks."""
         return self.trace()
 
@@ -221,7 +228,7 @@ def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tu
     warnings += [w for offered in features for w in feature_warnings(problem, offered)]
 
     @cache
-    def links() -> tuple[Link, ...]:
+    def links() -> tuple[SupportLink, ...]:
         return _links(problem, chosen, members, platforms)
 
     first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
@@ -254,7 +261,7 @@ def _rank_of(stack: Stack) -> tuple[object, ...]:
     return stack.rank
 
 
-def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: PlatformSet) -> tuple[Link, ...]:
+def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: PlatformSet) -> tuple[SupportLink, ...]:
     """Return for each pair with a member that the search was about what vouches for it on these platforms."""
     about = {product for product, _ in chosen}
     members = [*packages, *[member for member in chosen if member not in packages]]
@@ -271,11 +278,11 @@ def _links(problem: Problem, chosen: list[Member], packages: list[Member], platf
             relation = problem.relation(one, i, other, j)
             doubtful, unknown = platforms & ~relation.certain, platforms & ~relation.certain & ~relation.inferred
             level = Certainty.CERTAIN if not doubtful else Certainty.INFERRED if not unknown else Certainty.UNKNOWN
-            links.append(Link(one, other, level, tuple(dict.fromkeys(e.claim for e, _ in edges))))
+            links.append(SupportLink(one, other, level, tuple(dict.fromkeys(e.claim for e, _ in edges))))
     return tuple(links)
 
 
 def _speaks(edge: Edge, inside: bool, platforms: PlatformSet) -> bool:
     if edge.kind == Kind.BREAKS:
-        return bool(edge.denies & platforms)
-    return inside and bool((edge.vouches | edge.denies) & platforms)
+        return bool(edge.forbidden_on & platforms)
+    return inside and bool((edge.supported_on | edge.forbidden_on) & platforms)

@@ -72,7 +72,7 @@ def _words(environment: ProjectEnvironment, plan: InstallPlan, queries: ProjectQ
             specs[required.product.id] = specs.get(required.product.id) or specifier
     for product, specifier in _of_images(environment, plan, queries):
         specs.setdefault(product, specifier)
-    mentions = {other for product in specs if facts.products[product].role != Role.LEAF for other in facts.spoken_of(product)}
+    mentions = {other for product in specs if facts.products[product].role != Role.LEAF for other in facts.targets_of(product)}
     words = {product: specs[product] for product in specs if facts.products[product].role != Role.LEAF or product in mentions}
     return words if any(words.values()) or (words and _of_indexes(environment, queries)) else {}
 
@@ -91,10 +91,10 @@ def _of_images(environment: ProjectEnvironment, plan: InstallPlan, queries: Proj
 
 def _told(facts: Snapshot, text: str) -> dict[str, str]:
     """Return the versions of packages that tables and sentences name."""
-    from compatkb.doctor.error_text import Pasted
+    from compatkb.doctor.error_text import ErrorText
     from compatkb.doctor.version_extraction import read_versions
 
-    versions = read_versions(facts, Pasted(text.replace("|", " ")))
+    versions = read_versions(facts, ErrorText(text.replace("|", " ")))
     return {read.product: f"=={read.version}" for read in versions if facts.products[read.product].role in _PACKAGES}
 
 

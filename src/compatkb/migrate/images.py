@@ -9,7 +9,7 @@ from compatkb.migrate.guide import Guide
 from compatkb.migrate.target import MigrationTargets
 from compatkb.parsers.statement import ImageUse
 
-Told = tuple[str, str, tuple[str, ...]]
+VersionMention = tuple[str, str, tuple[str, ...]]
 """What is said of an image: message, fix, sources."""
 
 
@@ -22,7 +22,7 @@ def held_in(use: ImageUse, queries: ProjectQueries, guide: Guide) -> dict[str, s
 
 def image_findings(
     environment: ProjectEnvironment, queries: ProjectQueries, guide: Guide, targets: MigrationTargets, device: str | None
-) -> Iterator[tuple[LocatedStatement, Told]]:
+) -> Iterator[tuple[LocatedStatement, VersionMention]]:
     """Yield the images of an environment that hold what has ended, or whose repository is there for that alone."""
     for located, use in environment.images:
         held = held_in(use, queries, guide)

@@ -7,7 +7,7 @@ from compatkb.check.document import CheckContext
 from compatkb.check.project.install_plan import FAMILIES
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.vocabulary import Verdict
-from compatkb.doctor.successors import instead_of
+from compatkb.doctor.successors import successor_stack
 from compatkb.engine.stacks import Stack
 from compatkb.migrate.guide import Guide
 
@@ -61,7 +61,7 @@ class MigrationTargets:
         options += [("python", python)] if python else []
         more = [(product, ">=0") for product in beside]
         several = [  # what is written into files is proven, if there is such a stack
-            instead_of(facts, tuple(guide.ended), several, [device], self._context.clock, certain_only=certain_only)
+            successor_stack(facts, tuple(guide.ended), several, [device], self._context.clock, certain_only=certain_only)
             for several in (([*options, *more], options) if more else (options,))
             for certain_only in (True, False)
         ]

@@ -147,7 +147,7 @@ def _chosen(facts: Snapshot, product: Product, version: str, day: date) -> list[
 def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
     says, claimed_by = [], []
     bits = sum(1 << e.idx for e in builds)
-    for other in facts.spoken_of(product.id):
+    for other in facts.targets_of(product.id):
         says += [edge.claim for edge in facts.edges(product.id, other) if edge.of_mask & bits]
     for other, head in facts.products.items():
         if other != product.id and head.role != Role.FEATURE:
@@ -170,7 +170,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
                 "channels": list(e.channels),
                 "yanked": e.yank_by is not None,
                 "yank_reason": e.yank_reason,
-                "wheels": _wheels(facts, e.strong, e.weak) if e.installable and e.channels else [],
+                "wheels": _wheels(facts, e.certain, e.inferred) if e.installable and e.channels else [],
                 "links": _links(facts, product, e),
                 "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
             }
@@ -195,7 +195,7 @@ def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
     return links
 
 
-def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
+def _wheels(facts: Snapshot, certain: int, inferred: int) -> list[Content]:
     """Return, by family of systems and architecture, the Pythons with wheels."""
     grid = facts.grid
     pythons, archs = len(grid["python"]), len(grid["arch"])
@@ -205,7 +205,7 @@ def _wheels(facts: Snapshot, strong: int, weak: int) -> list[Content]:
             continue
         for a, arch in enumerate(grid["arch"]):
             shift = (s * archs + a) * pythons
-            for cells, basis in ((strong, "seen"), (weak, "inferred")):
+            for cells, basis in ((certain, "seen"), (inferred, "inferred")):
                 names = [grid["python"][n] for n in range(pythons) if cells >> shift + n & 1]
                 if names:
                     wheels.append({"os": system, "arch": arch, "python": names, "basis": basis})

@@ -5,7 +5,7 @@ from datetime import date
 
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
-from compatkb.output.citations import Cited, claim_sources, element_sources
+from compatkb.output.citations import CitedSource, claim_sources, element_sources
 from compatkb.output.labels import build_name, label, listed, pin_words, ranges, shortened, term, value
 from compatkb.store.queries.claims import claim, scope_sources
 from compatkb.store.queries.products import details_of
@@ -26,9 +26,9 @@ def cause(facts: Snapshot, conflict: Cause, request: Request) -> str:
     return _claims(facts, conflict, product, conflict.blocker[2], request)
 
 
-def cause_sources(facts: Snapshot, conflict: Cause, request: Request) -> tuple[Cited, ...]:
+def cause_sources(facts: Snapshot, conflict: Cause, request: Request) -> tuple[CitedSource, ...]:
     """Return the sources of a cause, without repetition."""
-    cited: dict[Cited, None] = {}
+    cited: dict[CitedSource, None] = {}
     elements = [e for _, e in _telling(conflict)] if conflict.blocker[0] == "offer" else list(conflict.elements)
     for element in elements[:_MOST_ELEMENTS]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
@@ -126,7 +126,7 @@ def _platform(facts: Snapshot, conflict: Cause, request: Request) -> str:
     grid = facts.grid
     cells = 0
     for element in conflict.elements:
-        cells |= element.strong | element.weak
+        cells |= element.certain | element.inferred
     cells = cells & _asked_systems(facts, request) or cells
     width = len(grid["arch"]) * len(grid["python"])
     systems, pythons = [], set()
@@ -197,7 +197,7 @@ def nearest_edges(facts: Snapshot, conflict: Cause, request: Request) -> list[Ed
 
 def _spread(facts: Snapshot, edge: Edge) -> int:
     """Return on how many platforms the widest build that an edge is about is known."""
-    return max((e.strong | e.weak).bit_count() for e in facts.elements(edge.of).of(edge.of_mask))
+    return max((e.certain | e.inferred).bit_count() for e in facts.elements(edge.of).of(edge.of_mask))
 
 
 def _claims(facts: Snapshot, conflict: Cause, one: str, other: str, request: Request) -> str:

@@ -6,7 +6,7 @@ from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
-Cited = tuple[str, str | None]
+CitedSource = tuple[str, str | None]
 """A source as people read it, and its address."""
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
 
@@ -16,10 +16,10 @@ class Numbers:
 
     def __init__(self, most: int | None = None) -> None:
         """Keep at most so many."""
-        self.sources: list[Cited] = []
+        self.sources: list[CitedSource] = []
         self._most = most
 
-    def marks(self, sources: tuple[Cited, ...]) -> str:
+    def marks(self, sources: tuple[CitedSource, ...]) -> str:
         """Return the numbers of sources, as they stand behind a sentence."""
         marks = []
         for source in sources:
@@ -30,22 +30,22 @@ class Numbers:
         return "".join(dict.fromkeys(marks))
 
 
-def short(source: Cited) -> str:
+def short(source: CitedSource) -> str:
     """Return a source in words, commits shortened."""
     return _COMMIT.sub(r"\1", source[0])
 
 
-def address(source: Cited) -> str:
+def address(source: CitedSource) -> str:
     """Return the address of a source, or its words where it has none."""
     return source[1] or source[0]
 
 
-def claim_sources(facts: Snapshot, claim: str) -> tuple[Cited, ...]:
+def claim_sources(facts: Snapshot, claim: str) -> tuple[CitedSource, ...]:
     """Return the sources of a claim."""
     return facts.citations(claim)
 
 
-def element_sources(facts: Snapshot, element: Element) -> tuple[Cited, ...]:
+def element_sources(facts: Snapshot, element: Element) -> tuple[CitedSource, ...]:
     """Return the sources of a build or release."""
     known = details_of(facts, element.product, element.idx)
     return known.sources if known else ()

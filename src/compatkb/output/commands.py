@@ -68,7 +68,9 @@ def _fields(facts: Snapshot, stack: Stack, element: Element, at: ChannelRecord) 
     """Return what commands name: the release, versions of the stack by product, and the first system that fits it."""
     newest = facts.dimension_cells("python", 1 << facts.grid["python"].index(stack.python[-1]))
     places = {system: facts.dimension_cells("os", 1 << n) & newest for n, system in enumerate(facts.grid["os"])}
-    inside = (s for s in at.os if (element.strong | element.weak) & places[s] and set(stack.os) & {s, *facts.wider.get(s, ())})
+    inside = (
+        s for s in at.os if (element.certain | element.inferred) & places[s] and set(stack.os) & {s, *facts.wider.get(s, ())}
+    )
     members = {e.product: e.release for e in stack.packages}
     known = {product: values[-1] for product, values in stack.known.items() if values}
     return {**known, **members, "release": element.release, "os": next(inside, "")}

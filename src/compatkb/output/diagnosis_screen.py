@@ -5,7 +5,7 @@ from datetime import date
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.doctor.target import StackChoice
 from compatkb.doctor.undefined_symbols import UndefinedSymbol
-from compatkb.engine.alternatives import Near
+from compatkb.engine.alternatives import Alternative
 from compatkb.output import commands, messages
 from compatkb.output.citations import short
 from compatkb.output.labels import label, listed, ranges, shortened, value
@@ -148,7 +148,7 @@ def _on(facts: Snapshot, choice: StackChoice, named: set[str], shell: str, numbe
     return Block([*wrapped(f"on {', '.join(place)}:", "  "), *steps, BLANK] if steps else [], number / _PLACES)
 
 
-def near_name(facts: Snapshot, near: Near) -> str:
+def near_name(facts: Snapshot, near: Alternative) -> str:
     """Return the main packages of a stack that is near."""
     return listed([messages.build(facts, e) for e in near.stack.packages if e.product in near.stack.requested])
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import Offered
+from compatkb.engine.advice import FeatureSupport
 from compatkb.output import messages
 from compatkb.output.json_document import document
 from compatkb.output.markdown import table
@@ -27,7 +27,7 @@ _DENIALS = ("not-supported", "removed")
 _UNKNOWN = "unknown"
 
 
-def offered_words(facts: Snapshot, offered: Offered) -> str:
+def offered_words(facts: Snapshot, offered: FeatureSupport) -> str:
     """Return what is known of a feature in a stack, as a phrase."""
     if offered.level == Certainty.UNKNOWN or not offered.by:
         return f"{offered.feature} (not known)"

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import Warned
+from compatkb.engine.advice import StackWarning
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import cause, cause_sources, excluded
-from compatkb.output.citations import Cited, claim_sources, element_sources
+from compatkb.output.citations import CitedSource, claim_sources, element_sources
 from compatkb.output.commands import compiled_of
 from compatkb.output.labels import asked, build, build_name, label, listed, ranges
 from compatkb.output.open_points import unsettled
@@ -17,8 +17,8 @@ from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 
 __all__ = [
-    "SIGNS", "VERDICTS", "Cited", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources", "element_sources",
-    "excluded", "plain", "ranges", "signed", "support", "terms", "unsettled", "warning", "warning_sources",
+    "SIGNS", "VERDICTS", "CitedSource", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources",
+    "element_sources", "excluded", "plain", "ranges", "signed", "support", "terms", "unsettled", "warning", "warning_sources",
     "warnings_in_brief",
 ]  # fmt: skip
 
@@ -49,7 +49,7 @@ def signed(verdict: str) -> str:
     return f"{SIGNS[verdict]} {VERDICTS[verdict]}"
 
 
-def warning(facts: Snapshot, warned: Warned) -> str:
+def warning(facts: Snapshot, warned: StackWarning) -> str:
     """Return a warning as one sentence."""
     name = f"{label(facts, warned.product)} {warned.version}"
     if warned.kind == "yanked":
@@ -73,7 +73,7 @@ def warning(facts: Snapshot, warned: Warned) -> str:
     return f"{name}: {warned.detail}"
 
 
-def warnings_in_brief(facts: Snapshot, warnings: Iterable[Warned]) -> list[str]:
+def warnings_in_brief(facts: Snapshot, warnings: Iterable[StackWarning]) -> list[str]:
     """Return warnings in a sentence for each build: IPEX 2.8.0 ended 2026-03-31, has known security issues."""
     by_build: dict[str, list[str]] = {}
     whole = []
@@ -86,7 +86,7 @@ def warnings_in_brief(facts: Snapshot, warnings: Iterable[Warned]) -> list[str]:
     return [*(f"{name} {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(whole)]
 
 
-def _brief(warned: Warned) -> str:
+def _brief(warned: StackWarning) -> str:
     if warned.kind == "eol":
         return f"ended {date.fromordinal(warned.day or 1)}"
     if warned.kind == "security":
@@ -102,7 +102,7 @@ def _brief(warned: Warned) -> str:
     return f"has {feature} as a {status}"
 
 
-def warning_sources(facts: Snapshot, warned: Warned) -> tuple[Cited, ...]:
+def warning_sources(facts: Snapshot, warned: StackWarning) -> tuple[CitedSource, ...]:
     """Return the sources of a warning."""
     if warned.sources:
         return warned.sources

@@ -6,9 +6,9 @@ from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import Offered
+from compatkb.engine.advice import FeatureSupport
 from compatkb.engine.availability import GLIBC
-from compatkb.engine.stacks import Link, Stack
+from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output.labels import HARDWARE, build, label, listed, ranges, shortened, value
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
@@ -21,7 +21,7 @@ class Open(NamedTuple):
 
     what: str
     why: str | None  # on what an inference rests
-    settle: str  # what would settle it
+    apply_exceptions: str  # what would settle it
 
     @property
     def brief(self) -> str:
@@ -31,7 +31,7 @@ class Open(NamedTuple):
     @property
     def sentence(self) -> str:
         """All of it as a sentence."""
-        return f"{self.brief}; {self.settle} would settle it"
+        return f"{self.brief}; {self.apply_exceptions} would settle it"
 
 
 def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
@@ -65,14 +65,14 @@ def _name(facts: Snapshot, stack: Stack, product: str) -> str:
     return shortened(values) if product == HARDWARE and values else f"{label(facts, product)} {shortened(values)}".strip()
 
 
-def _link(facts: Snapshot, stack: Stack, link: Link) -> Open:
+def _link(facts: Snapshot, stack: Stack, link: SupportLink) -> Open:
     notes = [note.rstrip(".") for note in _inferences(facts, link)] if link.level == Certainty.INFERRED else []
     machine = [p for p in (link.one, link.other) if facts.products[p].role == "dimension"]
     one, other = (_name(facts, stack, product) for product in (link.one, link.other))
     joint = "on" if link.other == HARDWARE else "with"
     known = "is inferred" if link.level == Certainty.INFERRED else _undocumented(facts, stack, machine)
-    settle = "a run there" if machine else "importing both"
-    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settle)
+    apply_exceptions = "a run there" if machine else "importing both"
+    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, apply_exceptions)
 
 
 def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:
@@ -82,7 +82,9 @@ def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:
     wanted = reduce(or_, (facts.word(HARDWARE, name) or 0 for name in stack.known.get(HARDWARE, ())), 0)
     named = 0
     for element in stack.packages:
-        named |= reduce(or_, (edge.vouches for edge in _hardware_tables(facts, stack, element) if edge.to_mask & wanted), 0)
+        named |= reduce(
+            or_, (edge.supported_on for edge in _hardware_tables(facts, stack, element) if edge.to_mask & wanted), 0
+        )
     documented = [name for n, name in enumerate(facts.grid["os"]) if named & facts.dimension_cells("os", 1 << n)]
     wider = {name for one in documented for name in facts.wider.get(one, ())}
     documented = [value(facts, "os", name) for name in documented if name not in wider]
@@ -96,7 +98,7 @@ def _hardware_tables(facts: Snapshot, stack: Stack, element: Element) -> list[Ed
     return [e for e in edges if e.level == Certainty.CERTAIN and (stack.device in e.devices or not e.devices)]
 
 
-def _runtimes(facts: Snapshot, stack: Stack, links: list[Link]) -> list[Open]:
+def _runtimes(facts: Snapshot, stack: Stack, links: list[SupportLink]) -> list[Open]:
     pinned = [link for link in links if facts.products[link.other].role == "leaf" and link.other not in stack.requested]
     points = []
     for one in dict.fromkeys(link.one for link in pinned):
@@ -112,7 +114,7 @@ def _unnamed_system(facts: Snapshot, stack: Stack) -> list[Open]:
     cells = facts.dimension_cells("os", sum(1 << facts.grid["os"].index(system) for system in stack.os))
     points = []
     for element in stack.packages if HARDWARE not in stack.requested else ():
-        tables = reduce(or_, (edge.vouches for edge in _hardware_tables(facts, stack, element)), 0)
+        tables = reduce(or_, (edge.supported_on for edge in _hardware_tables(facts, stack, element)), 0)
         if tables and cells & facts.unnamed_systems(tables):
             systems = listed([value(facts, "os", system) for system in stack.os])
             what = f"no hardware table of {build(facts, element)} names {systems}"
@@ -152,12 +154,12 @@ def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
     points = []
     if element.stage == "from-source":
         points.append(Open(f"{build(facts, element)} is on no index: it is compiled from source", None, "compiling it"))
-    elif unseen := _unserved(facts, element.strong, stack):
+    elif unseen := _unserved(facts, element.certain, stack):
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None
         systems = listed([value(facts, "os", system) for system in stack.os])
         pythons = ranges(unseen, facts.grid["python"])
-        served = not _unserved(facts, element.strong | element.weak, stack)
+        served = not _unserved(facts, element.certain | element.inferred, stack)
         if served and not note and "default" in element.channels:  # people explain what they infer: it is a tag for any Python
             what = f"whether {build(facts, element)} runs on Python {pythons} on {systems} is not known"
             points.append(Open(what, "its wheel is for this Python and others, and its makers do not name it", "importing it"))
@@ -181,7 +183,7 @@ def _glibc(facts: Snapshot, stack: Stack, element: Element) -> Open:
     return Open(what, f"those that are known need glibc {least}", "a look at the index")
 
 
-def _feature(facts: Snapshot, stack: Stack, offered: Offered) -> Open:
+def _feature(facts: Snapshot, stack: Stack, offered: FeatureSupport) -> Open:
     """Return why it is not certain that a stack has a feature."""
     name = facts.features[offered.feature][0]
     if offered.claims:
@@ -205,7 +207,7 @@ def requested_packages(facts: Snapshot, stack: Stack) -> set[str]:
     return {product for product in stack.requested if facts.products[product].role == "package"}
 
 
-def _inferences(facts: Snapshot, link: Link) -> list[str]:
+def _inferences(facts: Snapshot, link: SupportLink) -> list[str]:
     """Return the notes of the inferred claims of a link, those that vouch before those that only deny."""
     claims = [claim(facts, name) for name in link.claims]
     inferred = sorted((c for c in claims if c.basis == "inferred"), key=lambda c: c.kind != "verified")

@@ -3,10 +3,10 @@
 from datetime import date
 from typing import Any
 
-from compatkb.engine.advice import Offered, Warned
-from compatkb.engine.answer import Answer, Near
+from compatkb.engine.advice import FeatureSupport, StackWarning
+from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.conflicts import Cause
-from compatkb.engine.stacks import Link, Stack
+from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output import commands, disputes, messages
 from compatkb.output.images import images_of
 from compatkb.output.json_document import head, json_text
@@ -103,7 +103,7 @@ def _shown(facts: Snapshot, stack: Stack) -> dict[str, Any]:
     return {**usual, "software": {label: values for label, values in shown.items() if values}}
 
 
-def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
+def feature_payload(facts: Snapshot, offered: FeatureSupport) -> dict[str, Any]:
     """Return what is known of a feature that was asked for."""
     return {
         "feature": offered.feature,
@@ -113,9 +113,9 @@ def feature_payload(facts: Snapshot, offered: Offered) -> dict[str, Any]:
     }
 
 
-def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.Cited, ...]:
+def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.CitedSource, ...]:
     """Return the sources that speak for a stack: its builds, then what links them."""
-    sources: dict[messages.Cited, None] = {}
+    sources: dict[messages.CitedSource, None] = {}
     asked = set(stack.requested)
     for element in stack.packages:
         if element.product in asked:
@@ -127,7 +127,7 @@ def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.Cited, ...]:
     return tuple(sources)
 
 
-def link_payload(facts: Snapshot, link: Link) -> dict[str, Any]:
+def link_payload(facts: Snapshot, link: SupportLink) -> dict[str, Any]:
     """Return what vouches for two members of a stack."""
     return {
         "between": [link.one, link.other],
@@ -180,7 +180,7 @@ def doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     return [{**head, "message": message, **rest, "sources": sources} for message in unsettled(facts, stack)]
 
 
-def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = False) -> dict[str, Any]:
+def near_payload(facts: Snapshot, near: Alternative, request: Request, *, why: bool = False) -> dict[str, Any]:
     """Return one nearest stack with the pins that it gives up."""
     return {
         "relaxed": list(near.relaxed),
@@ -189,7 +189,7 @@ def near_payload(facts: Snapshot, near: Near, request: Request, *, why: bool = F
     }
 
 
-def warning_payload(facts: Snapshot, warned: Warned) -> dict[str, Any]:
+def warning_payload(facts: Snapshot, warned: StackWarning) -> dict[str, Any]:
     """Return one warning."""
     return {
         "kind": warned.kind,
@@ -204,6 +204,6 @@ def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
     return messages.unsettled(facts, stack)
 
 
-def source_payload(source: messages.Cited) -> dict[str, Any]:
+def source_payload(source: messages.CitedSource) -> dict[str, Any]:
     """Return a source: its text, and its address where it has one."""
     return {"text": source[0], "url": source[1]}

@@ -95,10 +95,10 @@ def _level(build: Element, column: int, day: int) -> str:
     """Return what is known of one build; what may not have been out yet on the day is unknown at best."""
     if not build.installable:
         return NO
-    if build.strong & column or build.weak & column:
+    if build.certain & column or build.inferred & column:
         if build.by is not None and build.by > day:
             return UNKNOWN
-        return YES if build.strong & column else INFERRED
+        return YES if build.certain & column else INFERRED
     return NO if build.complete >= day else UNKNOWN
 
 

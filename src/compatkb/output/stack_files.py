@@ -90,7 +90,7 @@ def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: int) -
     for product in (p.id for p in facts.products.values() if p.automatic and p.id not in held):
         for e in elements:
             bounds = [edge for edge in facts.edges(e.product, product) if edge.of_mask >> e.idx & 1 and edge.kind in _BOUNDS]
-            fitting = [x for edge in bounds if edge.vouches & platforms for x in facts.elements(product).of(edge.to_mask)]
+            fitting = [x for edge in bounds if edge.supported_on & platforms for x in facts.elements(product).of(edge.to_mask)]
             near = [x for x in fitting if set(x.channels) & set(e.channels)]
             dependencies += (near or fitting)[:1]
     return dependencies

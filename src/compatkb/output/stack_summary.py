@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from compatkb.doctor.successors import Instead
+from compatkb.doctor.successors import SuccessorStack
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output.payload import stack_payload
@@ -25,6 +25,6 @@ def request_of(answer: Answer | None, day: date) -> Request:
     return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
 
 
-def instead_payload(facts: Snapshot, instead: Instead | None, request: Request) -> dict[str, Any] | None:
+def instead_payload(facts: Snapshot, instead: SuccessorStack | None, request: Request) -> dict[str, Any] | None:
     """Return what takes the place of ended products, for programs."""
     return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}

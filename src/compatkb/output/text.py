@@ -5,7 +5,7 @@ from datetime import date
 
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import Warned
+from compatkb.engine.advice import StackWarning
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, disputes, messages
@@ -253,7 +253,7 @@ def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], 
     request, best = answer.request, answer.stacks[0]
     held = {e.product for e in best.packages} | {pin.product for pin in request.pins} | set(request.bare)
     lines: list[list[Line]] = []
-    avoided: dict[str, list[Warned]] = {}
+    avoided: dict[str, list[StackWarning]] = {}
     beside = [_main(facts, b.stack) for b in answer.beside]
     for group in groups[1:]:
         stack = group[0]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from compatkb.core.names import is_free_threaded
-from compatkb.engine.answer import Answer, Near
+from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import build, label, listed, main_packages, stack_name, value
 from compatkb.store.reader import Snapshot
@@ -46,7 +46,7 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
     return list(distinct.values())[:most]
 
 
-def _gives_up_leaf(facts: Snapshot, near: Near) -> bool:
+def _gives_up_leaf(facts: Snapshot, near: Alternative) -> bool:
     """Return whether a pin on what is known only through requirements goes, rather than to a version that fits."""
     held = {element.product for element in near.stack.packages}
     return any(facts.products[product].role == "leaf" and product not in held for product in near.relaxed)
@@ -66,13 +66,13 @@ def _unmet(facts: Snapshot, request: Request, stack: Stack) -> tuple[str, ...]:
     return (*moved, *(product for product in request.bare if product not in numbers))
 
 
-def _ordered(nearest: Sequence[Near]) -> list[Near]:
+def _ordered(nearest: Sequence[Alternative]) -> list[Alternative]:
     """Return of each set of pins that move the nearest one first; where only one set moves, today's best one first."""
-    groups: dict[tuple[str, ...], list[Near]] = {}
+    groups: dict[tuple[str, ...], list[Alternative]] = {}
     for near in nearest:
         groups.setdefault(near.relaxed, []).append(near)
     if len(groups) == 1:
-        firsts: dict[str, list[Near]] = {}
+        firsts: dict[str, list[Alternative]] = {}
         for near in nearest:
             firsts.setdefault(near.where, []).append(near)
         sides = [firsts[where] for where in ("best", "same", "above", "below") if where in firsts]
@@ -83,7 +83,7 @@ def _ordered(nearest: Sequence[Near]) -> list[Near]:
     return [group[n] for n in range(longest) for group in groups.values() if n < len(group)]
 
 
-def way_title(facts: Snapshot, request: Request, near: Near) -> str:
+def way_title(facts: Snapshot, request: Request, near: Alternative) -> str:
     """Return what is kept and what changes: keep IPEX 2.8.0, move torch to 2.8.0."""
     roles, stack = facts.products, near.stack
     members = {e.product: e for e in stack.packages}

@@ -35,12 +35,12 @@ from compatkb.store.schema import FORMAT
 
 ELEMENT = (
     "version, release, stage, installable, devices, channels, only_with, distribution, since, by, yank_after, yank_by, "
-    "yank_reason, eol, strong, weak, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
+    "yank_reason, eol, certain, inferred, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
     "requires_python"
 )
 EDGE = (
-    "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, denies, vouches, basis, devices, hardware, open, "
-    "listed, unlisted, extra"
+    "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, forbidden_on, supported_on, basis, devices, hardware, "
+    "open, listed, unlisted, extra"
 )
 _MAPPED = 1 << 30
 R = TypeVar("R")
@@ -82,8 +82,6 @@ class Snapshot:
                 row[place] = read(row[place])
             records.append(kind(*row))
         return tuple(records)
-
-    # -- products ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def products(self) -> dict[str, Product]:
@@ -156,8 +154,6 @@ class Snapshot:
         query = "select id, name, aliases from feature order by id"
         return {feature: (name, *json.loads(aliases)) for feature, name, aliases in self.select(query)}
 
-    # -- elements ---------------------------------------------------------------------------------------------------
-
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
         elements = self._elements.get(product)
@@ -168,11 +164,11 @@ class Snapshot:
 
     def _element(self, product: str, idx: int, row: tuple[Any, ...]) -> Element:
         version, release, stage, installable, devices, channels, only_with, *dates = row[:14]
-        strong, weak, floors, complete, maker, extras, foreign, foreign_cells, kind, kinds, published, requires = row[14:]
+        certain, inferred, floors, complete, maker, extras, foreign, foreign_cells, kind, kinds, published, requires = row[14:]
         cells = self._cells
         return Element._make((
             product, idx, version, release, stage, installable == 1, _words(devices), tuple(channels.split()),
-            _words(only_with), *dates, cells[strong], cells[weak], floors, complete, maker, extras, foreign == 1,
+            _words(only_with), *dates, cells[certain], cells[inferred], floors, complete, maker, extras, foreign == 1,
             cells[foreign_cells], kind, kinds, published == 1, requires,
         ))  # fmt: skip
 
@@ -199,8 +195,6 @@ class Snapshot:
     def kinds(self, element: Element) -> tuple[Compiled, ...]:
         """Return what an element was compiled for where that is another device than its own."""
         return tuple(Compiled(device, label, self.cells(cells)) for device, label, cells in json.loads(element.kinds or "[]"))
-
-    # -- platforms --------------------------------------------------------------------------------------------------
 
     @cached_property
     def grid(self) -> dict[str, tuple[str, ...]]:
@@ -282,7 +276,7 @@ class Snapshot:
 
     # -- edges ------------------------------------------------------------------------------------------------------
 
-    def spoken_of(self, of: str) -> Collection[str]:
+    def targets_of(self, of: str) -> Collection[str]:
         """Return the products that a product says something of, in the order of the data."""
         return self._edges_from(of).keys()
 
@@ -306,12 +300,12 @@ class Snapshot:
 
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
-        id_, claim, kind, of, of_mask, to, to_mask, spec, denies, vouches, basis, *rest = row
+        id_, claim, kind, of, of_mask, to, to_mask, spec, forbidden, supported, basis, *rest = row
         devices, hardware, open_, listed, gaps, extra = rest
         level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
         return Edge(
-            id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[denies], cells[vouches], level,
-            _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated", extra,
+            id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[forbidden], cells[supported],
+            level, _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated", extra,
         )  # fmt: skip
 
     @cached_property
@@ -324,8 +318,6 @@ class Snapshot:
         if claim not in self._citations:
             self._citations[claim] = tuple(self.select("select text, url from citation where claim = ? order by n", claim))
         return self._citations[claim]
-
-    # -- beside elements and edges ----------------------------------------------------------------------------------
 
     @cached_property
     def routes(self) -> tuple[Route, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
-from compatkb.store.rows import Cited, Column, Mask, Words, read_list
+from compatkb.store.rows import Column, Mask, SourceList, Words, read_list
 
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
@@ -65,8 +65,8 @@ class Element(NamedTuple):
     yank_by: int | None
     yank_reason: str | None
     eol: int | None
-    strong: PlatformSet
-    weak: PlatformSet
+    certain: PlatformSet
+    inferred: PlatformSet
     floors: str  # as stored; Snapshot.floors reads it
     complete: int
     maker: str | None
@@ -139,8 +139,8 @@ class Edge(NamedTuple):
     to: str
     to_mask: ElementSet
     spec: str
-    denies: PlatformSet
-    vouches: PlatformSet
+    forbidden_on: PlatformSet
+    supported_on: PlatformSet
     level: Certainty
     devices: frozenset[str]
     hardware: ElementSet
@@ -164,7 +164,7 @@ class Advisory(NamedTuple):
     devices: Words
     cells: PlatformSet  # platforms of which it speaks
     hardware: Mask  # hardware elements of which it speaks; 0: any
-    sources: Cited
+    sources: SourceList
 
 
 class CompleteScope(NamedTuple):
@@ -176,7 +176,7 @@ class CompleteScope(NamedTuple):
     devices: Words  # only builds for these, none: for any
     until: int
     channel: str | None
-    sources: Cited
+    sources: SourceList
 
 
 class Waiver(NamedTuple):
@@ -226,7 +226,7 @@ class Event(NamedTuple):
     last: int
     announced: int | None
     disputes: Annotated[tuple[dict[str, Any], ...], read_list]
-    sources: Cited
+    sources: SourceList
 
 
 class Pin(NamedTuple):

@@ -31,7 +31,7 @@ Texts = Annotated[tuple[str, ...], read_list]
 """A JSON list of texts."""
 Mask = Annotated[int, lambda text: int(text, 16)]
 """Elements of one product, as hexadecimal text."""
-Cited = Annotated[_Sources, read_sources]
+SourceList = Annotated[_Sources, read_sources]
 """Sources, as JSON."""
 TextMap = Annotated[dict[str, str], json.loads]
 """A JSON object of texts."""

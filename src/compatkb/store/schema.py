@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "15"
+FORMAT = "16"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -39,7 +39,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
         _columns(
             "product version release stage devices channels only_with maker distribution extras yank_reason floors "
             "kind kinds requires_python wheels_note note sources",
-            "idx installable since by yank_after yank_by eol strong weak complete foreign foreign_cells published",
+            "idx installable since by yank_after yank_by eol certain inferred complete foreign foreign_cells published",
         ),
         ("product", "idx"),
     ),
@@ -48,7 +48,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "edge": (
         _columns(
             "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted extra",
-            "id denies vouches open listed",
+            "id forbidden_on supported_on open listed",
         ),
         "id",
     ),

@@ -90,7 +90,10 @@ def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
         lines += [_pair_known(facts, own, pin, mask, other, cells) for other in pins if other is not pin]
         open_ones = {route.provider for route in facts.routes}.difference(each.product for each in pins)
         edges = [
-            edge for name in sorted(open_ones) for edge in facts.edges(own.id, name) if edge.of_mask & mask and edge.vouches
+            edge
+            for name in sorted(open_ones)
+            for edge in facts.edges(own.id, name)
+            if edge.of_mask & mask and edge.supported_on
         ]
         lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in edges if pin]
     return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
@@ -98,7 +101,7 @@ def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
 
 def _pair_known(facts: Snapshot, own: Product, pin: Pin | None, mask: int, other: Pin, cells: int) -> str:
     """Return whether some releases of a product go with another pin on some platforms; empty where nobody says."""
-    edges = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.vouches & cells]
+    edges = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.supported_on & cells]
     fitting = reduce(or_, (edge.of_mask & mask for edge in edges if edge.to_mask & other.mask), 0)
     if fitting:
         names = [element.release for element in facts.elements(own.id).of(fitting)]

@@ -75,7 +75,7 @@ class _Basis:
         key = (element.product, element.idx, python)
         if key not in self.seen:
             floors = [(f.glibc or (), f.stated, *self._where(python, f.seen, f.inferred)) for f in self.facts.floors(element)]
-            wheels = (*self._where(python, element.strong, element.weak), sorted(f for f in floors if f[2] or f[3]))
+            wheels = (*self._where(python, element.certain, element.inferred), sorted(f for f in floors if f[2] or f[3]))
             withdrawn = (element.yank_after, element.yank_by, element.yank_reason)
             self.seen[key] = (element.product, element.version, element.release, element.extras, withdrawn, wheels)
         return self.seen[key]
@@ -86,7 +86,7 @@ class _Basis:
         return tuple([name for name, cells in self.systems if mask & here & cells] for mask in masks)
 
     def _required(self, element: Element, chosen: dict[str, int], python: str) -> Iterator[tuple[str, ...]]:
-        for to in self.facts.spoken_of(element.product):
+        for to in self.facts.targets_of(element.product):
             if to not in chosen and self.facts.products[to].role not in UNBUILT:
                 continue
             for edge in self.facts.edges(element.product, to):
@@ -99,7 +99,7 @@ class _Basis:
         if edge.devices and self.wanted.device not in edge.devices:
             return False
         here = self._cells(("os", self.system), ("arch", self.arch), ("python", python))
-        return bool((edge.denies | edge.vouches) & here)
+        return bool((edge.forbidden_on | edge.supported_on) & here)
 
     def _cells(self, *places: tuple[str, str]) -> int:
         cells = -1

@@ -75,8 +75,8 @@ def _observed(
             return cell.observed(Outcome.NOT_CHECKED, context.today, "pip wrote no report", **more)
         pins, yanked = report
         return cell.observed(Outcome.OK, context.today, yanked, digest=_digest(pins), **more)
-    if asked.lacking:
-        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.lacking, **more)
+    if asked.missing:
+        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.missing, **more)
     if "no such option" in ended.output:
         reason = f"pip {tools['pip']}, the newest for Python {cell.python}, cannot resolve without installing"
         return cell.observed(Outcome.NOT_CHECKED, context.today, reason, **more)

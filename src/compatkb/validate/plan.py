@@ -141,12 +141,12 @@ def _denied(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) ->
 
 
 def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
-    return _of_cells(facts, wanted, element.strong)
+    return _of_cells(facts, wanted, element.certain)
 
 
 def _admitted(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
     """Return the Pythons whose wheels were seen, or else those that a wheel for several of them admits."""
-    return _pythons(facts, wanted, element) or _of_cells(facts, wanted, element.weak)
+    return _pythons(facts, wanted, element) or _of_cells(facts, wanted, element.inferred)
 
 
 def _of_cells(facts: Snapshot, wanted: PlanScope, cells: int) -> set[str]:

@@ -12,7 +12,7 @@ from compatkb.errors import UnavailableError
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import DEFAULT, EXTRA, LINKS, Addresses, addresses_of, channel_of
 from compatkb.validate.record import RecordedIndex
-from compatkb.validate.serving import Server, Visit
+from compatkb.validate.serving import IndexSession, Server
 
 _servers: dict[str, Server] = {}
 _lock = threading.Lock()
@@ -23,13 +23,13 @@ class Indexes:
     """What an installer is told, and what a record that answers gave."""
 
     addresses: Addresses
-    visit: Visit | None = None
+    visit: IndexSession | None = None
     silent: str = ""  # why an index is not worth asking
 
     @property
-    def lacking(self) -> str:
+    def missing(self) -> str:
         """Why a refusal may rest on something that could not be had, or nothing."""
-        return self.visit.lacking[0] if self.visit and self.visit.lacking else ""
+        return self.visit.missing[0] if self.visit and self.visit.missing else ""
 
     @property
     def unread(self) -> str:

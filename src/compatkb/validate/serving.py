@@ -30,13 +30,13 @@ _PATH = re.compile(r"/(\d+)/([^/]+)/(?:simple/([^/]+)/|w/([^/]+)/([^/]+?)(\.meta
 
 
 @dataclass
-class Visit:
+class IndexSession:
     """What one question asked and got."""
 
     base: str
     platform: str = ""  # the only one whose wheels are listed; empty for all
     served: dict[str, str] = field(default_factory=dict)  # path without the question's number: SHA-256
-    lacking: list[str] = field(default_factory=list)  # why something could not be served
+    missing: list[str] = field(default_factory=list)  # why something could not be served
     unread: list[str] = field(default_factory=list)  # the same of whole pages
 
     def url(self, channel: str) -> str:
@@ -56,7 +56,7 @@ class Server:
         self.records = records
         self._saved = time.monotonic()
         self._saving = threading.Lock()
-        self._visits: dict[str, Visit] = {}
+        self._visits: dict[str, IndexSession] = {}
         self._pages: dict[tuple[str, str, str], bytes] = {}
         self._numbers = count(1)
         handler = type("Handler", (_Handler,), {"owner": self})
@@ -84,14 +84,14 @@ class Server:
                 self._saved = time.monotonic()
 
     @contextmanager
-    def visit(self, platform: str = "") -> Iterator[Visit]:
+    def visit(self, platform: str = "") -> Iterator[IndexSession]:
         """Return an address for one question; pages leave out what can be installed on other platforms alone.
 
         Installers read thousands of links only to skip most of them; what is left decides the same.
         """
         number = str(next(self._numbers))
         port = self._http.server_address[1]
-        visit = self._visits[number] = Visit(f"http://{LOOPBACK}:{port}/{number}/", platform)
+        visit = self._visits[number] = IndexSession(f"http://{LOOPBACK}:{port}/{number}/", platform)
         try:
             yield visit
         finally:
@@ -107,7 +107,7 @@ class Server:
         try:
             status, kind, body = self._content(match, visit.platform)
         except (LookupError, UnavailableError) as error:
-            visit.lacking.append(str(error.args[0]))
+            visit.missing.append(str(error.args[0]))
             if match[3]:
                 visit.unread.append(str(error.args[0]))
             return 404, "text/plain", b"not in the record"

@@ -51,8 +51,8 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
         ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, context.seconds, context.megabytes)
         seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
         false = metadata_error(asked.addresses, cell, context) if ended.ok and asked.visit is None else ""
-        if lacking := false or asked.unread or ("" if ended.ok else asked.lacking or (ended.stopped and f"uv: {ended.how}")):
-            return cell.observed(Outcome.NOT_CHECKED, context.today, lacking, **seen)
+        if missing := false or asked.unread or ("" if ended.ok else asked.missing or (ended.stopped and f"uv: {ended.how}")):
+            return cell.observed(Outcome.NOT_CHECKED, context.today, missing, **seen)
         if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
             return cell.observed(Outcome.OK, context.today, "", digest=digest, **seen)

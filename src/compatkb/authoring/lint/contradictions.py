@@ -71,25 +71,29 @@ def _made(knowledge: Knowledge, product: str, mask: int, devices: frozenset[str]
     return any(build is None or devices & set(build.devices) for build in builds)
 
 
-def _wrong(knowledge: Knowledge, says: KnowledgeEdge, denies: KnowledgeEdge) -> str | None:
-    """Return what is wrong between a claim and one that denies, None where both can hold."""
-    if says.kind is denies.kind is Kind.VERIFIED and _of_feature(knowledge, says) and says.of_mask != denies.of_mask:
-        if says.vouches & denies.vouches and _shared(knowledge, says, denies):
-            return f"{says.of}: {says.claim} and {denies.claim} give it different stages with the same {says.to}"
+def _wrong(knowledge: Knowledge, edge: KnowledgeEdge, denial: KnowledgeEdge) -> str | None:
+    """Return what is wrong between a claim and one that denies it, None where both can hold."""
+    if edge.kind is denial.kind is Kind.VERIFIED and _of_feature(knowledge, edge) and edge.of_mask != denial.of_mask:
+        if edge.supported_on & denial.supported_on and _shared(knowledge, edge, denial):
+            return f"{edge.of}: {edge.claim} and {denial.claim} give it different stages with the same {edge.to}"
         return None
-    both = f"{says.of}: {says.claim} {says.kind} {says.to}{says.spec}, and {denies.claim}"
-    if denies.kind in _DEMANDS:
-        apart = not (says.to_mask & denies.to_mask or says.unlisted & denies.unlisted)
-        if says.kind in _DEMANDS and says.denies & denies.denies and apart:
-            return f"{both} {denies.kind} {denies.spec}: no {says.to} satisfies both"
-        if says.kind is Kind.VERIFIED and says.vouches & denies.denies and _outside(says, denies.to_mask, denies.unlisted):
-            return f"{both} {denies.kind} {denies.spec}: what was tested is excluded"
-    if denies.kind is Kind.BREAKS and says.kind is not Kind.BREAKS and says.vouches & denies.denies:
-        if _of_feature(knowledge, says):
-            return f"{both} denies it of some of these" if _shared(knowledge, says, denies) else None
-        if says.to_mask and not says.to_mask & ~denies.to_mask and not says.unlisted & denies.unlisted:
+    both = f"{edge.of}: {edge.claim} {edge.kind} {edge.to}{edge.spec}, and {denial.claim}"
+    if denial.kind in _DEMANDS:
+        apart = not (edge.to_mask & denial.to_mask or edge.unlisted & denial.unlisted)
+        if edge.kind in _DEMANDS and edge.forbidden_on & denial.forbidden_on and apart:
+            return f"{both} {denial.kind} {denial.spec}: no {edge.to} satisfies both"
+        if (
+            edge.kind is Kind.VERIFIED
+            and edge.supported_on & denial.forbidden_on
+            and _outside(edge, denial.to_mask, denial.unlisted)
+        ):
+            return f"{both} {denial.kind} {denial.spec}: what was tested is excluded"
+    if denial.kind is Kind.BREAKS and edge.kind is not Kind.BREAKS and edge.supported_on & denial.forbidden_on:
+        if _of_feature(knowledge, edge):
+            return f"{both} denies it of some of these" if _shared(knowledge, edge, denial) else None
+        if edge.to_mask and not edge.to_mask & ~denial.to_mask and not edge.unlisted & denial.unlisted:
             return f"{both} breaks with all of these"
-        if says.kind is Kind.VERIFIED and "==" in says.spec and says.to_mask & denies.to_mask:
+        if edge.kind is Kind.VERIFIED and "==" in edge.spec and edge.to_mask & denial.to_mask:
             return f"{both} breaks with some of these"
     return None
 
@@ -99,15 +103,15 @@ def _of_feature(knowledge: Knowledge, edge: KnowledgeEdge) -> bool:
     return knowledge.products[edge.of].role is Role.FEATURE
 
 
-def _shared(knowledge: Knowledge, says: KnowledgeEdge, denies: KnowledgeEdge) -> bool:
+def _shared(knowledge: Knowledge, edge: KnowledgeEdge, denial: KnowledgeEdge) -> bool:
     """Return whether two statements speak of one build: each names no more versions than its source does."""
-    asked = says.devices & denies.devices if says.devices and denies.devices else says.devices | denies.devices
-    shared = says.to_mask & denies.to_mask
-    return _made(knowledge, says.to, shared, asked) if asked else bool(shared)
+    asked = edge.devices & denial.devices if edge.devices and denial.devices else edge.devices | denial.devices
+    shared = edge.to_mask & denial.to_mask
+    return _made(knowledge, edge.to, shared, asked) if asked else bool(shared)
 
 
-def _outside(says: KnowledgeEdge, admitted: int, gaps: int) -> bool:
+def _outside(edge: KnowledgeEdge, admitted: int, gaps: int) -> bool:
     """Return whether a claim names versions that are not admitted: any for exact ones, all of them for a range."""
-    if "==" in says.spec:
-        return bool(says.to_mask & ~admitted)
-    return bool(says.to_mask or says.unlisted) and not (says.to_mask & admitted or says.unlisted & gaps)
+    if "==" in edge.spec:
+        return bool(edge.to_mask & ~admitted)
+    return bool(edge.to_mask or edge.unlisted) and not (edge.to_mask & admitted or edge.unlisted & gaps)

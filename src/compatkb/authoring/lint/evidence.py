@@ -92,7 +92,7 @@ def _vouching(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
     """Yield the stated claims by which two of these work together."""
     for claim in met:
         edge = claim.edge
-        if edge.basis is Basis.STATED and edge.to_mask & claim.to and edge.vouches & cells:
+        if edge.basis is Basis.STATED and edge.to_mask & claim.to and edge.supported_on & cells:
             yield claim
 
 
@@ -100,7 +100,7 @@ def _denying(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
     """Yield the claims by which two of these do not work together."""
     for claim in met:
         edge = claim.edge
-        if edge.denies & cells and bool(edge.to_mask & claim.to) == (edge.kind is Kind.BREAKS):
+        if edge.forbidden_on & cells and bool(edge.to_mask & claim.to) == (edge.kind is Kind.BREAKS):
             yield claim
 
 

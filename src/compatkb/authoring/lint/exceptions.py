@@ -19,7 +19,7 @@ def check(subject: LintSubject) -> Iterator[Finding]:
     return iter(())
 
 
-def settle(
+def apply_exceptions(
     subject: LintSubject, findings: Iterable[Finding], ran: tuple[str, ...], known: tuple[str, ...]
 ) -> tuple[list[Finding], int]:
     """Return the findings that no valid exception accepts, what is wrong with exceptions, and how many are accepted.

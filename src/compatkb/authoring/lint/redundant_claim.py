@@ -63,7 +63,7 @@ def _covered(edge: KnowledgeEdge, listed: list[KnowledgeEdge]) -> bool:
             known.of_mask & bit
             and known.basis is Basis.OBSERVED
             and not known.to_mask & ~edge.to_mask
-            and not edge.denies & ~known.denies
+            and not edge.forbidden_on & ~known.forbidden_on
             for known in listed
         ):
             return False

@@ -20,7 +20,7 @@ def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
 
 def has_wheels_alone(product: str, queries: ProjectQueries) -> bool:
     """Return whether a wheel was seen of each release on the default index: else others may have source archives, too."""
-    return all(e.strong for e in queries.facts.elements(product) if queries.own in e.channels)
+    return all(e.certain for e in queries.facts.elements(product) if queries.own in e.channels)
 
 
 def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[str, ...] | None:
@@ -102,11 +102,11 @@ def demanded(
     cells &= facts.dimension_cells("arch", facts.usual["arch"])
     if pythons:
         cells &= facts.dimension_cells("python", pythons.mask)
-    cells &= reduce(or_, (e.strong | e.weak for e in queries.elements(other.product, other.mask)), 0)
+    cells &= reduce(or_, (e.certain | e.inferred for e in queries.elements(other.product, other.mask)), 0)
     edges = [
         edge
         for build in builds
-        if (edge := queries.demand(build, other, cells)) and not cells & (build.strong | build.weak) & ~edge.denies
+        if (edge := queries.demand(build, other, cells)) and not cells & (build.certain | build.inferred) & ~edge.forbidden_on
     ]
     request = queries.request((one, other), ANY_PYTHON, ())
     if len(edges) < len(builds) or request is None:

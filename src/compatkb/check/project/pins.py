@@ -302,7 +302,7 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         return  # what lies at an address need not be on any index
     if plan.of_markers and not any(one.requirement.marker for one in installed.requirements):
         return  # the markers are those of other packages
-    if not any(e.strong for e in queries.elements(allowed.product, allowed.mask)):
+    if not any(e.certain for e in queries.elements(allowed.product, allowed.mask)):
         return  # no wheel was seen anywhere: installers build an archive
     if queries.denial([allowed]) is not None:
         return

@@ -218,7 +218,7 @@ class ProjectQueries:
         cells = [
             self.facts.dimension_cells("os", a) & self.facts.dimension_cells("arch", b) for a in families for b in machines
         ]
-        return all(e.strong & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
+        return all(e.certain & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
 
     def request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         """Return a request for what these admit, None where none can be made."""
@@ -297,7 +297,7 @@ class ProjectQueries:
     def demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
         """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
-            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.denies & cells:
+            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.forbidden_on & cells:
                 own = _admitted(self.facts, other.product, edge.spec) or 0
                 if not (edge.to_mask | own) & other.mask:
                     return edge

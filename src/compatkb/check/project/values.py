@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from compatkb.engine.answer import Near
+from compatkb.engine.answer import Alternative
 
 
 class AllowedVersions(NamedTuple):
@@ -34,7 +34,7 @@ class Denial(NamedTuple):
     basis: str
     sources: tuple[str, ...]
     products: frozenset[str]
-    nearest: tuple[Near, ...]
+    nearest: tuple[Alternative, ...]
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
     stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from compatkb.doctor.error_text import Pasted
+from compatkb.doctor.error_text import ErrorText
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.system import architecture
 from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, minor, read_versions
@@ -50,7 +50,7 @@ _MARKERS = ("python_version", "python_full_version", "sys_platform", "platform_r
 
 
 def _collected(facts: Snapshot, text: str, origin: str) -> Machine:
-    pasted = Pasted(text)
+    pasted = ErrorText(text)
     reads = [read for read in read_versions(facts, pasted) if read.how in (SAYS, INSTALLED, LISTED)]
     packages = [
         Installed(distribution, _spelt(text, read.line, read.version))

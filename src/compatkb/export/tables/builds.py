@@ -132,6 +132,6 @@ def _wheels(facts: Snapshot, key: str, element: Element) -> Iterator[Row]:
         for a, arch in enumerate(grid["arch"]):
             for p, python in enumerate(grid["python"]):
                 bit = (s * archs + a) * pythons + p
-                if (element.strong | element.weak) >> bit & 1:
-                    basis = "seen" if element.strong >> bit & 1 else "inferred"
+                if (element.certain | element.inferred) >> bit & 1:
+                    basis = "seen" if element.certain >> bit & 1 else "inferred"
                     yield {"build": key, "os": system, "arch": arch, "python": python, "basis": basis}

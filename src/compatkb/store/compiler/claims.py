@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
 from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import Cited, ClaimOrigin, Knowledge, split_term
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, SourcedClaim, split_term
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, Claim, Kind, When
 from compatkb.store.compiler.platform_sets import Interned, Row
@@ -22,8 +22,8 @@ def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
             "of_mask": f"{edge.of_mask:x}",
             "to_product": edge.to,
             "to_mask": f"{edge.to_mask:x}",
-            "denies": cells.id(edge.denies),
-            "vouches": cells.id(edge.vouches),
+            "forbidden_on": cells.id(edge.forbidden_on),
+            "supported_on": cells.id(edge.supported_on),
             "devices": " ".join(sorted(edge.devices)),
             "hardware": f"{edge.hardware:x}",
             "open": int(edge.claim in undecided),
@@ -46,7 +46,7 @@ def claims(knowledge: Knowledge) -> Iterator[Row]:
         }
 
 
-def _basis(cited: Cited) -> str:
+def _basis(cited: SourcedClaim) -> str:
     """Return on what a claim rests; what an index or a command says was observed, unless it is concluded from that."""
     is_made = cited.origin is not ClaimOrigin.PEOPLE and cited.claim.basis is not Basis.INFERRED
     return str(Basis.OBSERVED if is_made else cited.claim.basis)

@@ -24,12 +24,12 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
         listed = seen.get(head.distribution or "")
         for number, element in enumerate(elements):
             build = element.build
-            strong = weak = 0
+            certain = inferred = 0
             for floor in element.floors:
-                strong |= floor.seen
-                weak |= floor.guessed
+                certain |= floor.seen
+                inferred |= floor.guessed
             if head.role not in (Role.PACKAGE, Role.COMPANION):
-                strong = knowledge.grid.all
+                certain = knowledge.grid.all
             since, by = first_day(element)
             eol = end_of_life(head, element.release)
             complete = max(
@@ -54,8 +54,8 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 "by": by.toordinal() if by else None,
                 **_yank(elements, element),
                 "eol": eol.last_day.toordinal() if eol else None,
-                "strong": cells.id(strong),
-                "weak": cells.id(weak & ~strong),
+                "certain": cells.id(certain),
+                "inferred": cells.id(inferred & ~certain),
                 "floors": dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),
                 "complete": complete,
                 **_kinds(knowledge, element, cells),

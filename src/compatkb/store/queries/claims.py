@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import EDGE, Snapshot
 from compatkb.store.records import Edge, Sources
-from compatkb.store.rows import Cited, Column, Mask, Texts, Words, read_list, read_sources
+from compatkb.store.rows import Column, Mask, SourceList, Texts, Words, read_list, read_sources
 
 
 class ClaimRecord(NamedTuple):
@@ -44,7 +44,7 @@ class InstallRecord(NamedTuple):
     steps: Annotated[tuple[tuple[str, ...], ...], lambda text: tuple(map(tuple, read_list(text)))]
     waives: Texts
     note: str | None
-    sources: Cited
+    sources: SourceList
 
 
 class FeatureSuccessor(NamedTuple):
@@ -73,7 +73,7 @@ class FeatureRecord(NamedTuple):
     replaced_by: Annotated[FeatureSuccessor | None, _successor]
     aliases: Texts
     note: str | None
-    sources: Cited
+    sources: SourceList
 
 
 class StatementRecord(NamedTuple):
@@ -124,7 +124,7 @@ def product_claims(facts: Snapshot) -> tuple[ClaimRecord, ...]:
 
 
 def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
-    """Return the edges that all claims make, in the order of the data."""
+    """Return the edges that all claims make where no extra is asked for, in the order of the data."""
     return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge where extra = '' order by id")))
 
 

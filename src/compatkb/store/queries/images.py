@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
-from compatkb.store.rows import Cited, Column, Mask, TextMap, Texts
+from compatkb.store.rows import Column, Mask, SourceList, TextMap, Texts
 
 Runs = tuple[tuple[int, int], ...]
 """Spans of days as ordinals, both ends inclusive; the last one may have no end, which is the last day there is."""
@@ -46,7 +46,7 @@ class ImageRecord(NamedTuple):
     same: int
     runs: Annotated[Runs, _runs]
     note: str | None
-    sources: Cited
+    sources: SourceList
 
     @property
     def reference(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources, Successor
-from compatkb.store.rows import Cited, TextMap, Texts, Words, read_sources
+from compatkb.store.rows import SourceList, TextMap, Texts, Words, read_sources
 
 
 class SupportRule(NamedTuple):
@@ -47,12 +47,12 @@ class ReleaseRecord(NamedTuple):
     basis: str | None
     eol: str | None
     eol_precision: str | None
-    eol_sources: Cited
+    eol_sources: SourceList
     page: str | None
     needs: str | None
     proof: str | None
     note: str | None
-    sources: Cited
+    sources: SourceList
 
 
 class ElementDetails(NamedTuple):
@@ -60,7 +60,7 @@ class ElementDetails(NamedTuple):
 
     wheels_note: str | None
     note: str | None
-    sources: Cited
+    sources: SourceList
 
 
 class ChannelRecord(NamedTuple):
