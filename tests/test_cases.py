@@ -85,3 +85,21 @@ def test_there_are_enough_cases() -> None:
     codes = [tomllib.loads(path.read_text(encoding="utf-8"))["expect"]["exit"] for path in CASES]
     assert len(codes) >= 60
     assert sum(code != 0 for code in codes) * 2 >= len(codes)
+
+
+@pytest.mark.parametrize(("system", "offered"), [("ubuntu20.04", False), ("windows", True)])
+def test_a_way_out_is_not_the_family_of_a_system(system: str, offered: bool, run: Callable[..., Run]) -> None:
+    """Who has Ubuntu 20.04 has a Linux: another distribution is a way out, and Linux one from Windows alone."""
+    package = "vllm==0.33.0" if offered else "bitsandbytes==0.50.2"
+    device = "cpu" if offered else "xpu"
+    answer = json.loads(run("resolve", package, "--device", device, "--os", system, "--format", "json").out)
+    systems = {name for near in answer["nearest"] if "os" in near["relaxed"] for name in near["stack"]["os"]}
+    assert systems
+    assert ("linux" in systems) is offered
+
+
+def test_a_cause_is_about_what_was_asked_for(run: Callable[..., Run]) -> None:
+    """What bars every device is said once, with nothing about a package that another route would bring."""
+    args = ("onnxruntime-openvino==1.20.0", "--os", "windows", "--python", "3.10")
+    answer = json.loads(run("resolve", *args, "--format", "json").out)
+    assert [cause["products"] for cause in answer["causes"]] == [["onnxruntime-openvino"]]

@@ -136,8 +136,25 @@ def _without(
         for route in facts.routes:
             if over_route := [problem for problem in problems if problem.route is route]:
                 yield from (hit._replace(relaxed=names) for hit in _beside(over_route, pin))
-    if best := _best(problems):
+    system = request.pin("os") if "os" in relaxed else None
+    if not system and (best := _best(problems)):
         yield _Hit(names, "best", best)
+    free = without(facts, request, relaxed)
+    for others in _systems_beside(facts, system.mask) if system else ():
+        if best := _best(_problems(facts, free._replace(pins=(*free.pins, Pin("os", "", others))), budget)):
+            yield _Hit(names, "best", best)
+
+
+def _systems_beside(facts: Snapshot, asked: ElementSet) -> tuple[ElementSet, ...]:
+    """Return what may take the place of the systems asked for: others of their families, then other families.
+
+    Not the family of a system: who has Ubuntu 20.04 has a Linux.
+    """
+    names = facts.grid["os"]
+    own = {name for n, name in enumerate(names) if asked >> n & 1}
+    around = {wider for name in own for wider in facts.wider.get(name, ())} | own
+    beside = {name for name in names if not around.isdisjoint(facts.wider.get(name, ()))} - around
+    return tuple(sum(1 << names.index(name) for name in some) for some in (beside, {*facts.families} - around))
 
 
 def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Problem]:

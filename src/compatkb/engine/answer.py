@@ -103,7 +103,7 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
     conflicts: dict[tuple[str, str], tuple[Constraint, ...]] = {}
     is_certain = True
     for device, route in routes_of(facts, request):
-        known = tuple(cause.blocker for cause in causes if cause.device == device)
+        known = tuple(constraint for (place, _), found in conflicts.items() if place == device for constraint in found)
         for certain_only in (True, False):
             problem = Problem(Question(facts, request, device, route, budget, certain_only=certain_only))
             conflict = (certain_only and refuting(problem)) or conflict_of(problem, known)

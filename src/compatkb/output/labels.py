@@ -121,7 +121,7 @@ def stack_name(facts: Snapshot, stack: Stack, request: Request | None = None) ->
 
 
 def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
-    """Return where stacks hold together: Linux and Windows, Python 3.10–3.13."""
+    """Return where stacks hold together: Linux and Windows, Python 3.10–3.13; of many systems the first ones."""
     cells: dict[tuple[str, str], set[str]] = {}
     usual = facts.products[ARCH].default
     for stack in stacks:
@@ -132,7 +132,8 @@ def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
     for (system, arch), pythons in cells.items():
         name = value(facts, SYSTEM, system) + (f" ({arch})" if arch != usual else "")
         merged.setdefault(tuple(sorted(pythons)), []).append(name)
-    return "; ".join(f"{listed(names)}, Python {ranges(pythons, facts.grid[PYTHON])}" for pythons, names in merged.items())
+    few = {pythons: [*names[:3], "others"] if len(names) > 6 else names for pythons, names in merged.items()}
+    return "; ".join(f"{listed(names)}, Python {ranges(pythons, facts.grid[PYTHON])}" for pythons, names in few.items())
 
 
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
