@@ -95,7 +95,7 @@ def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
     """Links between the pages lead to files of the site, or to pages that this site of tests leaves out, at their names."""
     every = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     left_out = re.compile(
-        r"(xpu|cpu|hpu)/[\w.-]+\.html|products/[\w-]+/[\w.-]+\.html|api/v1/(answers|shields)/(xpu|cpu|hpu)/[\w.-]+\.json"
+        r"(xpu|cpu)/[\w.-]+\.html|products/[\w-]+/[\w.-]+\.html|api/v1/(answers|shields)/(xpu|cpu)/[\w.-]+\.json"
     )
     for path in site.rglob("*.html"):
         here = path.relative_to(site).parent

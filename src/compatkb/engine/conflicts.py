@@ -116,7 +116,7 @@ def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
 def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
     """Return whether all that one pin admits excludes a version that the data do not list, on every platform."""
     left = of.mask
-    for edge in problem.context.said(of.product, pin.product):
+    for edge in problem.context.unfiltered_edges(of.product, pin.product):
         if problem.context.holds(edge) and not problem.platforms & ~edge.forbidden_on:
             left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else -1
     return not left
@@ -170,8 +170,11 @@ def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     own, pin = problem.pins.get(one), problem.pins.get(other)
     candidates = problem.candidates(one) or (own.mask if own else -1)
     admitted = pin.mask if pin else -1
-    edges = [edge for edge in problem.context.said(one, other) if _denies(problem, edge, candidates, admitted)]
-    return (*edges, *(edge for edge in problem.context.said(other, one) if _denies(problem, edge, admitted, candidates)))
+    edges = [edge for edge in problem.context.unfiltered_edges(one, other) if _denies(problem, edge, candidates, admitted)]
+    return (
+        *edges,
+        *(edge for edge in problem.context.unfiltered_edges(other, one) if _denies(problem, edge, admitted, candidates)),
+    )
 
 
 def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) -> bool:

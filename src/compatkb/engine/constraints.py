@@ -37,9 +37,9 @@ def constraint_groups(
     claims: list[Constraint] = []
     for n, one in enumerate(variables):
         for other in variables[n + 1 :]:
-            if context.said(other, one):
+            if context.unfiltered_edges(other, one):
                 claims.append(("claim", other, one))
-            elif context.said(one, other):
+            elif context.unfiltered_edges(one, other):
                 claims.append(("claim", one, other))
     platform = ((p, dimension) for p in variables for dimension in EXPLAINING)
     claims += [("claim", *pair) for pair in platform if facts.edges(*pair) or facts.edges(*reversed(pair))]

@@ -86,7 +86,7 @@ class Context:
         rest = edge.hardware and self.hardware & ~edge.hardware
         return bool(rest) and self.facts.products[edge.of].role == Role.FEATURE
 
-    def said(self, of: str, to: str) -> tuple[Edge, ...]:
+    def unfiltered_edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what one product says of another one with the extras that are asked for, wherever it holds."""
         extras = {extra for product, extra in self.circumstances.extras if product == of}
         return self.facts.edges(of, to) + (self.facts.edges_of_extras(of, to, extras) if extras else ())
@@ -96,7 +96,7 @@ class Context:
         """Return what one product says of another one."""
         if self._is_plain(of, to):
             return self._plain.edges(of, to)
-        held = tuple([edge for edge in self.said(of, to) if self.holds(edge)])
+        held = tuple([edge for edge in self.unfiltered_edges(of, to) if self.holds(edge)])
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized

@@ -4,7 +4,18 @@ from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output import messages
-from compatkb.output.labels import HARDWARE, asked, label, main_packages, place, platforms, shortened, stack_name
+from compatkb.output.labels import (
+    HARDWARE,
+    asked,
+    label,
+    listed,
+    main_packages,
+    place,
+    platforms,
+    shortened,
+    stack_name,
+    value,
+)
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Compiled, Request
@@ -13,7 +24,7 @@ from compatkb.store.records import Compiled, Request
 def headline(facts: Snapshot, answer: Answer) -> str:
     """Return what a verdict is about: the best stack and where it runs, or what was asked for."""
     if not answer.stacks or answer.verdict == "unknown":
-        return asked(facts, answer.request)
+        return asked(facts, answer.request) + _on_devices(facts, answer.request)
     stack = answer.stacks[0]
     features = [facts.features[offered.feature][0] for offered in stack.features]
     using = f"using {' and '.join(features)}" if features else ""
@@ -56,6 +67,14 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
     built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
     larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
     return "also", f"{name} from the default index{larger}"
+
+
+def _on_devices(facts: Snapshot, request: Request) -> str:
+    """Return the devices that a "no" is about, where what the default index has of a pin is built for another one."""
+    elements = [e for pin in request.pins for e in facts.elements(pin.product).of(pin.mask)]
+    if len(request.devices) < 2 or not any(e.foreign and "default" in e.channels for e in elements):
+        return ""
+    return f" on {listed([value(facts, 'device', device) for device in request.devices], 'or')}"
 
 
 def _narrower(facts: Snapshot, stack: Stack, best: Stack) -> str:

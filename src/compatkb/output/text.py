@@ -13,7 +13,6 @@ from compatkb.output.answer_words import beside_words, foremost, headline, needs
 from compatkb.output.citations import Numbers, short
 from compatkb.output.labels import (
     HARDWARE,
-    asked,
     label,
     listed,
     main_packages,
@@ -282,7 +281,7 @@ def _main(facts: Snapshot, stack: Stack) -> tuple[tuple[str, str], ...]:
 def _negative(facts: Snapshot, answer: Answer, numbers: Numbers, shell: str, most: int | None) -> list[Block]:
     """Return the causes, at most so many, and the ways out; without a limit the causes have all their sources."""
     request = answer.request
-    blocks = [Block([*_head(answer, asked(facts, request)), BLANK])]
+    blocks = [Block([*_head(answer, headline(facts, answer)), BLANK])]
     reasons: list[Line] = []
     causes = foremost(answer)
     for cause in causes[:most]:

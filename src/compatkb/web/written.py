@@ -8,14 +8,15 @@ from compatkb.web.choices import WSL
 from compatkb.web.questions import PageQuestion
 
 RECENT = 8
-"""So many of the newest Pythons have pages; older ones are asked for seldom."""
+"""So many of the newest Pythons have pages; older ones are asked for seldom, and so are devices served on request alone."""
 
 
 def written_questions(facts: Snapshot) -> Iterator[PageQuestion]:
     """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
     main = systems.main_product(facts)
     places = [value.id for value in systems.values(facts, "os") if value.id in (*facts.families, WSL)]
-    for device in systems.devices(facts):
+    usual = {name for route in facts.routes if not route.on_request for name in route.devices}
+    for device in (device for device in systems.devices(facts) if device.id in usual):
         alone = PageQuestion(devices=(device.id,))
         for series in ("", *systems.series(facts)):
             at = alone.fix(main, series)

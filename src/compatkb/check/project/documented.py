@@ -20,6 +20,10 @@ _SETTING = re.compile(
 _OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b|\b(?:uv|pdm) export\b")  # what is exported has the project's overrides
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync|export)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
+_OTHER_ARCHITECTURE = re.compile(
+    r"^FROM[ \t]+(?:--platform=\S*(?:arm|aarch64|ppc64|s390|riscv)|[^\s-]\S*(?:arm64|aarch64|\bl4t\b|jetson))",
+    re.MULTILINE | re.IGNORECASE,
+)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
 _EXPORTED = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]+={1,2}[^\s#;]+[ \t]*")
 _PREFIX = re.compile(r"^prefix:[ \t]*(?:/|\w:\\)", re.MULTILINE)
@@ -76,6 +80,11 @@ def names_its_index(text: str) -> bool:
 def is_of_a_machine(text: str) -> bool:
     """Return whether a list has what lies in a folder of the machine that it was made on, so no other one can install it."""
     return _OF_A_MACHINE.search(text) is not None
+
+
+def is_of_other_architecture(text: str) -> bool:
+    """Return whether a Dockerfile begins with an image for another architecture, whose wheels may demand less."""
+    return _OTHER_ARCHITECTURE.search(text) is not None
 
 
 def is_exported(text: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from compatkb.check.places import FileRole, place_of
+from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.listed import demanded, may_have
 from compatkb.check.project.pins import at, short
@@ -137,6 +138,8 @@ def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan,
         return None
     roles = {required.requirement.role for part in parts for required in part.requirements}
     if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
+        return None
+    if is_of_other_architecture(plan.environment.document.text):
         return None
     for part, beside in (parts, parts[::-1]):
         denial = demanded(part.allowed, beside.allowed, plan.pythons, plan.systems, queries)

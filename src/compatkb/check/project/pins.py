@@ -170,6 +170,9 @@ def _yanked(
     if asked.known and not allowed.exact:
         allowed = queries.narrowed(allowed, asked.channels)
     elements = [e for e in queries.elements(allowed.product, allowed.mask) if e.installable]
+    pages = {channel for channel in asked.channels if queries.addresses[channel][1] == "find-links"}
+    if any(pages.intersection(e.channels) for e in queries.facts.elements(allowed.product)):
+        return  # such a page lists more than the data have of it
     if plan.asks_unknown(queries) or any(may_have(c, elements, queries) for c in asked.channels - {queries.own}):
         return  # a build of another index may go before it
     gone = [e for e in elements if e.is_yanked(queries.day)]
