@@ -103,7 +103,8 @@ def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) ->
     """Return whether `spec` names `release`, or its `build` when one is given.
 
     An `==` without a local label names a release and so all its builds; with one, or with the text of a build, that
-    build (this is how claims are written, and it is wider than PEP 440 on purpose). Other operators look at releases.
+    build (this is how claims are written, and it is wider than PEP 440 on purpose). An `===` names the one build with that
+    text. Other operators look at releases.
     An empty `spec` names everything. Raises ValueError for text that the scheme cannot read.
     """
     if not spec.strip():
@@ -117,6 +118,8 @@ def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) ->
 
 
 def _pep440_clause(clause: str, release: str, build: str | None) -> bool:
+    if clause.startswith("==="):
+        return clause[3:].strip() == (build or release)
     if clause.startswith("==") and not clause.startswith("===") and not clause.endswith(".*"):
         wanted = parse(Scheme.PEP440, clause[2:].strip())
         assert isinstance(wanted, Version)
