@@ -162,3 +162,9 @@ def test_no_stack_holds_what_metadata_exclude(
         answer = resolve(facts, base.request({"python": python, "os": "linux"}, words), near=False)
         usable = answer.stacks if answer.verdict in (Verdict.WORKS, Verdict.LIKELY) else ()
         assert [text for stack in usable for text in excluded(facts, required, stack, python)] == [], (words, python)
+
+
+def test_image_is_run_before_what_is_installed_within(base: KnowledgeBase, facts: Snapshot) -> None:
+    """The command that runs an image comes first: packages of indexes are installed inside of it."""
+    best = base.resolve(words=["bitsandbytes==0.48.2"], device="hpu").stacks[0]
+    assert [command.split()[0] for command in commands.pip_commands(facts, best)] == ["docker", "python"]

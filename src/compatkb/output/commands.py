@@ -57,11 +57,16 @@ def _lines(facts: Snapshot, stack: Stack, installer: str, shell: str) -> list[st
     compiled = compiled_of(facts, stack)
     others = stack._replace(packages=tuple(e for e in stack.packages if e not in compiled)) if compiled else stack
     lines = [_line(installer, step, shell) for step in steps_of(facts, others)]
+    images: list[str] = []  # what else is installed is installed within
     if lines or not any(is_named(facts, e, others) for e in others.packages):
         for element, at in compiled.items():
             fields = _fields(facts, stack, element, at)
-            lines += [c.format_map(fields).replace(_PIP, installer) for c in at.commands if fields["os"] or not at.os]
-    return lines
+            commands = [c.format_map(fields).replace(_PIP, installer) for c in at.commands if fields["os"] or not at.os]
+            if at.style == "image":
+                images += commands
+            else:
+                lines += commands
+    return images + lines
 
 
 def _fields(facts: Snapshot, stack: Stack, element: Element, at: ChannelRecord) -> dict[str, str]:
