@@ -27,7 +27,7 @@ def support_newer_systems(knowledge: Knowledge) -> None:
         if not newer:
             continue
         cited = knowledge.claims[edge.claim]
-        names = ", ".join(name for name in _names(knowledge, named) if name)
+        names = ", ".join(_names(knowledge, named))
         claim = Claim(
             id=f"{edge.claim}-newer-systems",
             kind=Kind.VERIFIED,

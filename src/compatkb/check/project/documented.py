@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from compatkb.check.document import TextDocument
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.requirement import normal
+from compatkb.store.reader import Snapshot
 
 _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`]+)")
 _INDEX = re.compile(r"--(?:extra-|default-)?index(?:-url)?(?![-\w])|--find-links\b|--torch-backend\b|(?<!\S)-[fi]\s")
@@ -20,10 +21,7 @@ _SETTING = re.compile(
 _OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b|\b(?:uv|pdm) export\b")  # what is exported has the project's overrides
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync|export)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
-_OTHER_ARCHITECTURE = re.compile(
-    r"^FROM[ \t]+(?:--platform=\S*(?:arm|aarch64|ppc64|s390|riscv)|[^\s-]\S*(?:arm64|aarch64|\bl4t\b|jetson))",
-    re.MULTILINE | re.IGNORECASE,
-)
+_FROM = re.compile(r"^FROM[ \t]+(.*)", re.MULTILINE | re.IGNORECASE)
 _STARTED = re.compile(r"^[\"']?on[\"']?[ \t]*:", re.MULTILINE)
 _EXPORTED = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]+={1,2}[^\s#;]+[ \t]*")
 _PREFIX = re.compile(r"^prefix:[ \t]*(?:/|\w:\\)", re.MULTILINE)
@@ -82,9 +80,10 @@ def is_of_a_machine(text: str) -> bool:
     return _OF_A_MACHINE.search(text) is not None
 
 
-def is_of_other_architecture(text: str) -> bool:
-    """Return whether a Dockerfile begins with an image for another architecture, whose wheels may demand less."""
-    return _OTHER_ARCHITECTURE.search(text) is not None
+def is_of_other_architecture(text: str, facts: Snapshot) -> bool:
+    """Return whether a Dockerfile begins with an image that names another architecture than the usual."""
+    words = {word for line in _FROM.findall(text) for word in re.findall(r"\w+", line)}
+    return any((facts.word("arch", word) or 0) & ~facts.usual["arch"] for word in words)
 
 
 def is_exported(text: str) -> bool:

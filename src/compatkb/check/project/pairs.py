@@ -139,8 +139,8 @@ def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan,
     roles = {required.requirement.role for part in parts for required in part.requirements}
     if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
         return None
-    if is_of_other_architecture(plan.environment.document.text):
-        return None
+    if is_of_other_architecture(plan.environment.document.text, queries.facts):
+        return None  # its wheels may demand less than those of the usual one, which the index was read for
     for part, beside in (parts, parts[::-1]):
         denial = demanded(part.allowed, beside.allowed, plan.pythons, plan.systems, queries)
         if denial is None or plan.asks_unknown(queries) or not plan.resolves(part.step):
