@@ -25,6 +25,11 @@ def word_key(text: str) -> str:
     return "".join(text.lower().split()).translate(_MARKS)
 
 
+def normal(name: str) -> str:
+    """Return the name of a package or an extra as PEP 503 and PEP 685 normalise it; without an import of packaging."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def is_free_threaded(python: str) -> bool:
     """Return whether a Python minor, such as 3.13t, names the build without the global lock (PEP 703)."""
     return python.endswith("t")

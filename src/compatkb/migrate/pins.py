@@ -14,13 +14,13 @@ from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import WAITS, Edit, Finding
+from compatkb.core.names import normal
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.images import held_in, image_findings
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_edit, line_bounds, place_of, removal
 from compatkb.migrate.target import MigrationTarget, MigrationTargets
 from compatkb.parsers.commands.model import PYTHON
-from compatkb.parsers.requirement import normal
 from compatkb.parsers.statement import IndexUse, ParsedFile, RequirementRole
 
 _LOCKS = re.compile(r"lock|pylock")

@@ -3,8 +3,9 @@
 import re
 from urllib.parse import unquote
 
+from compatkb.core.names import normal
 from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
-from compatkb.parsers.requirement import is_name, is_specifier, normal
+from compatkb.parsers.requirement import is_name, is_specifier
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
 

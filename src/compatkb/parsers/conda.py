@@ -1,8 +1,9 @@
 """Conda environments and conda-lock files."""
 
+from compatkb.core.names import normal
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
-from compatkb.parsers.requirement import is_specifier, normal
+from compatkb.parsers.requirement import is_specifier
 from compatkb.parsers.requirements import read_requirements
 from compatkb.parsers.source import Fragment, SourceFile
 from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, RequirementRole, Word

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from compatkb.core.names import normal
 from compatkb.parsers.documents import Toml
-from compatkb.parsers.requirement import normal
 
 _Node = tuple[str, str]
 """A package, and the extra of it that is asked for; an empty one for the package alone."""

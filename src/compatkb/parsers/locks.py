@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.lock_extras import extras_of
 from compatkb.parsers.positioned_yaml import YamlNode, read_json
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, unquoted
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, unquoted
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 from compatkb.parsers.variants import label_of, variants_of

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from compatkb.core.names import normal
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
-from compatkb.parsers.requirement import is_specifier, normal, statement
+from compatkb.parsers.requirement import is_specifier, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import (
     MAIN,

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, normal, of_file, parse, pinned, statement
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.statement import Requirement
 
@@ -24,11 +25,6 @@ class RequirementParts(NamedTuple):
     extras: tuple[str, ...]
     marker: str | None
     url: str | None
-
-
-def normal(name: str) -> str:
-    """Return the name by which package indexes know a package."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @lru_cache(maxsize=16384)

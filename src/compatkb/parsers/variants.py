@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from compatkb.parsers.requirement import is_name, is_specifier, normal
+from compatkb.core.names import normal
+from compatkb.parsers.requirement import is_name, is_specifier
 
 NULL = "null"
 """The label of the variant without properties, which goes anywhere."""

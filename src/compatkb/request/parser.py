@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import date
 
 from compatkb.core.clock import Clock
-from compatkb.core.names import close
+from compatkb.core.names import close, normal
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError, WordsError
 from compatkb.request.lookup import (
@@ -109,7 +109,7 @@ def _extras(facts: Snapshot, words: Iterable[str]) -> frozenset[tuple[str, str]]
     """Return the extras that words ask for, `optimum-intel[ipex]`, each with its product."""
     matches = (re.fullmatch(_PIN, word) for word in words)
     return frozenset(
-        (product.id, re.sub(r"[-_.]+", "-", extra.strip()).lower())
+        (product.id, normal(extra.strip()))
         for match in matches
         if match and match[2] and (product := facts.product(match[1]))
         for extra in match[2].split(",")

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import TextDocument
+from compatkb.core.names import normal
 from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.requirement import normal
 from compatkb.store.reader import Snapshot
 
 _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`]+)")

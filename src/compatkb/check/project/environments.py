@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from compatkb.check.document import TextDocument
+from compatkb.core.names import normal
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.requirement import normal
 from compatkb.parsers.statement import (
     MAIN,
     Action,

@@ -9,8 +9,8 @@ from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.check.uv_form import uses_uv
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import normal
 from compatkb.output.stack_files import automatic_of
-from compatkb.parsers.requirement import normal
 from compatkb.parsers.statement import Requirement
 from compatkb.store.records import Element
 

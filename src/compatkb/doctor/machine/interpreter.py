@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from compatkb.core.names import normal
 from compatkb.doctor.machine import Installed, Machine
 from compatkb.doctor.machine.system import architecture
 from compatkb.errors import UnavailableError
@@ -67,7 +68,7 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
     for name, version, path in info["found"]:
         metadata = Path(path)
         shown = name or re.split(r"-\d|\.dist-info|\.egg-info", metadata.name)[0] or "?"
-        module = modules.get(_canonical(shown))
+        module = modules.get(normal(shown))
         there, text = packages.get(module, (None, ""))
         installed.append(Installed(shown, version, str(metadata), module, there, _written(text)))
     known = {item.module for item in installed if item.module}
@@ -88,7 +89,7 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
         kernel=info["kernel"],
         arch=architecture(info["machine"]),
         glibc=version if libc == "glibc" else None,
-        packages=tuple(sorted(installed, key=lambda item: (_canonical(item.name), item.place or ""))),
+        packages=tuple(sorted(installed, key=lambda item: (normal(item.name), item.place or ""))),
         prefix=info["prefix"],
         command=python if python != sys.executable else "python",
         remarks=remarks,
@@ -124,10 +125,6 @@ def _ask(python: str, modules: list[str]) -> dict[str, Any]:
         raise UnavailableError(f"{python}: is no Python that can tell its packages (3.8 or newer){detail}") from None
     assert isinstance(info, dict)
     return info
-
-
-def _canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _written(text: str) -> str | None:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from compatkb.parsers.requirement import from_conda, is_name, normal, of_file, statement
+from compatkb.core.names import normal
+from compatkb.parsers.requirement import from_conda, is_name, of_file, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
     MAIN,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from compatkb.core.names import normal
 from compatkb.parsers.commands.model import (
     PYTHON,
     CommandOptions,
@@ -19,7 +20,7 @@ from compatkb.parsers.commands.model import (
     sort_words,
 )
 from compatkb.parsers.images import image_use
-from compatkb.parsers.requirement import from_poetry, is_name, normal
+from compatkb.parsers.requirement import from_poetry, is_name
 from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word
 
 _ENVIRONMENTS = ("--target", "-t", "--prefix", "--root", "--python", "-p")
