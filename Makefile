@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 # Three for two processors: many tests wait, for a kill or for an index that is silent. What was skipped is told.
 PYTEST := $(BIN)/python -m pytest --quiet -rs -n 3
-QUICK := -m "not long and not online" --hypothesis-profile=few
+QUICK := -m "not long and not soak and not online" --hypothesis-profile=few
 VERDICTS := $(patsubst %,tests/test_%.py,cases first check_cases diagnose differential disputes doctor features migrate promises)
 
 help: ## list the targets
@@ -41,11 +41,13 @@ test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those 
 	$(BIN)/compatkb lint
 	$(PYTEST) $(QUICK)
 
-test-long: $(VENV)/made-dev chromium ## the tests that `make test` leaves out or cuts short: attacks, kills, matrices, much random input; CI runs both
-	$(PYTEST) -m "(long or hypothesis) and not online"
-	for days in 90 400; do \
-	  $(PYTEST) -m "(not long or verdict) and not online" --hypothesis-profile=few --days-later $$days $(VERDICTS) || exit 1; \
-	done
+test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, kills, real installers, brute force, later days; CI runs both
+	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
+	for days in 90 400; do $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; done
+
+test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
+	$(PYTEST) -m "(soak or hypothesis) and not online"
+	for days in 90 400; do $(PYTEST) -m "(long or soak) and verdict and not online" --days-later $$days $(VERDICTS) || exit 1; done
 
 test-later: $(VENV)/made-dev chromium ## the quick tests as if it were DAYS (1 90 400) after the day of the data: what ages is no verdict
 	for days in $(or $(DAYS),1 90 400); do $(PYTEST) $(QUICK) --days-later $$days || exit 1; done
@@ -86,7 +88,7 @@ soak-monotone: $(VENV)/made-dev ## ask 2,000 random questions with and without o
 	$(BIN)/python tests/random_requests.py
 
 soak-web: $(VENV)/made-dev chromium ## compare thousands of answers of server and browser with the command line, and fuzz the server
-	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m long tests/web/test_server.py tests/web/test_engine.py
+	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m "long or soak" tests/web/test_server.py tests/web/test_engine.py
 
 soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
 	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
@@ -121,5 +123,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak .mutate .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help proof-formats proof-symbols run test test-long test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help proof-formats proof-symbols run test test-long test-soak test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean

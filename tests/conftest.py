@@ -23,7 +23,7 @@ from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 
 # No test asserts a time: machines are noisy. The same examples every time, so that a change is judged by what it changed;
-# `make test` takes a tenth of them, `make test-long` all, and `make soak-properties` draws new ones.
+# `make test` takes a tenth of them, `make test-soak` all, and `make soak-properties` draws new ones.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("few", settings.get_profile("same"), max_examples=settings.get_profile("same").max_examples // 10)
 settings.register_profile("new", deadline=None, derandomize=False)
@@ -82,9 +82,9 @@ def examples(whole: int) -> int:
     return max(min(whole, 5), whole * settings.default.max_examples // settings.get_profile("same").max_examples)
 
 
-def parted(every: Iterable[Any], quick: Container[Any]) -> list[Any]:
-    """Return values as parameters: those of `quick` for every run, the others for the long ones."""
-    return [one if one in quick else pytest.param(one, marks=pytest.mark.long) for one in every]
+def parted(every: Iterable[Any], quick: Container[Any], later: pytest.MarkDecorator = pytest.mark.long) -> list[Any]:
+    """Return values as parameters: those of `quick` for every run of the test, the others for the `later` ones."""
+    return [one if one in quick else pytest.param(one, marks=later) for one in every]
 
 
 def clock(as_of: date | None = None) -> Clock:

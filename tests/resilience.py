@@ -586,7 +586,7 @@ def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
         "# What compatkb withstands",
         "",
         "`make soak-resilience` runs these scenarios whole (as root, since file systems are mounted) and writes this page.",
-        "`make test` and `make test-long` run each of them too, the long ones in part. They stand in `tests/resilience.py`.",
+        "`make test-long` runs a part of each of them too, `make test-soak` the rest. They stand in `tests/resilience.py`.",
         "What the tests notice of faults in the code is counted in [code-mutations.md](code-mutations.md); all that survived",
         "is judged there. Of the faults that are not equivalent were noticed: of the first sample by the tests that were",
         "there before its survivors were looked at, after a first round of new tests, and now; of a second sample, drawn",

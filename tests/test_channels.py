@@ -136,7 +136,8 @@ def test_builds_of_a_channel_are_found(context: RunContext, channel: str, pins: 
     assert bool(seen.recorded) is (tool != "index")
 
 
-@pytest.mark.parametrize("channel", ["pytorch-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("channel", ["pytorch-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.soak)])
 def test_two_installers_find_the_same_builds(context: RunContext, channel: str) -> None:
     """The digests of two independent resolutions are equal, so both took the builds of the channel."""
     pins = NATIVE if channel == "pytorch-xpu" else EXTENDED
@@ -144,11 +145,12 @@ def test_two_installers_find_the_same_builds(context: RunContext, channel: str) 
     assert one.digest == other.digest != ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("tool", "live"),
     [
         *(("index", False), ("pip", False), ("uv", False)),
-        *(pytest.param(tool, True, marks=pytest.mark.long) for tool in ("pip", "uv")),
+        *(pytest.param(tool, True, marks=pytest.mark.soak) for tool in ("pip", "uv")),
     ],
 )
 def test_builds_that_a_channel_lacks(context: RunContext, tool: str, *, live: bool) -> None:
@@ -210,7 +212,8 @@ RECORDED = ("forbidden", "endless-redirect")
 QUICK = ("forbidden",)
 
 
-@pytest.mark.parametrize("way", parted(WAYS, QUICK))
+@pytest.mark.long
+@pytest.mark.parametrize("way", parted(WAYS, QUICK, pytest.mark.soak))
 def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: Index, way: str) -> None:
     """Whatever keeps an index from answering is the reason of `not-checked` at every level, never a pass or a failure."""
     address, words = WAYS[way]
@@ -224,7 +227,8 @@ def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: I
             assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
 
 
-@pytest.mark.parametrize("live", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("live", [False, pytest.param(True, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("tool", ["index", "pip", "uv"])
 def test_one_of_two_indexes_is_not_enough(context: RunContext, tool: str, *, live: bool) -> None:
     """What resolves on the default index alone says nothing of a channel beside it that does not answer."""

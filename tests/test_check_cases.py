@@ -128,7 +128,7 @@ EVERYWHERE = {
 }
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_nothing_is_said_twice(facts: Snapshot, step: int) -> None:
     """No statement has two findings that say the same, and of a file that is read as a document none is about pins."""
     projects = [EVERYWHERE, *(tomllib.loads(path.read_text("utf-8"))["files"] for path in CASES[::step])]
@@ -150,7 +150,7 @@ def test_a_file_has_one_reader(path: str) -> None:
     assert sum(checker.reads(path) for checker in (*CHECKERS, REPOSITORY_CHECKERS[0])) == (2 if path.endswith(".ipynb") else 1)
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_line_ends_change_no_finding(facts: Snapshot, step: int) -> None:
     """CRLF leaves findings at their lines."""
     for path in CASES[::step]:
@@ -163,7 +163,7 @@ MENDED = ("bound-lost-both", "drift-ipex", "drift-torchaudio", "index-pyproject-
 """Cases of which --fix mends something."""
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_mending_leaves_less(facts: Snapshot, step: int) -> None:
     """After --fix, what was mended is gone, nothing new has come, and a second --fix changes nothing."""
     mended_ones = 0
@@ -210,7 +210,7 @@ def test_many_environments_end(facts: Snapshot) -> None:
     assert ["2600 are left out" in finding.message for finding in findings if finding.rule == "unread"] == [True]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_many_includes_end(facts: Snapshot) -> None:
     """A Dockerfile that copies and installs one file thousands of times is read to its end."""
     text = "FROM python:3.11\n" + "COPY requirements.txt a\nRUN pip install -r requirements.txt\n" * 5000
@@ -218,7 +218,7 @@ def test_many_includes_end(facts: Snapshot) -> None:
     assert check(documents, CheckContext(facts, clock())).findings
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
 def test_pins_admit_what_pep_440_admits(facts: Snapshot, step: int) -> None:
     """Pins and Python minors, which are judged without the parser of specifiers, admit what that admits."""
     queries = ProjectQueries(CheckContext(facts, clock()))

@@ -56,7 +56,8 @@ SLOW = {
 """Files whose readers were slower than their size: each is bounded, and where not all is judged, that is told."""
 
 
-@pytest.mark.parametrize("name", parted(SLOW, ["a.md", "Dockerfile"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", parted(SLOW, ["a.md", "Dockerfile"], pytest.mark.soak))
 def test_slow_shapes_are_bounded(name: str, facts: Snapshot) -> None:
     """Files of these shapes are judged to their end or in part, and what is left out is a finding."""
     report = check([TextDocument(name, SLOW[name])], CheckContext(facts, clock()), Settings(levels={"unread": Severity.INFO}))
@@ -65,7 +66,8 @@ def test_slow_shapes_are_bounded(name: str, facts: Snapshot) -> None:
     assert bool(rules & {"unreadable", "unread"}) == (name in ("uv.lock", "Dockerfile"))
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "rows" else name for name in HOSTILE])
+@pytest.mark.long
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.soak) if name == "rows" else name for name in HOSTILE])
 def test_hostile_document_is_bounded(name: str, tmp_path: Path, facts: object) -> None:
     """No shape of Markdown takes the reviewer more than ten seconds or 500 MB; what was not read is told."""
     path = tmp_path / "a.md"

@@ -1,10 +1,12 @@
 """Faults planted into tables that are rendered from the data are seen; the tables as rendered are clean."""
 
+import pytest
 from markdown_mutations import MUTATIONS, OPTIONAL, campaign
 
 from compatkb.store.reader import Snapshot
 
 
+@pytest.mark.long
 def test_planted_faults_are_seen(facts: Snapshot) -> None:
     """Of two mutations of each kind at least 95 % are seen; documents without faults give nothing (all: make mutations).
 

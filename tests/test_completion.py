@@ -116,10 +116,11 @@ QUICK = {
 """What every run types into each shell; the values themselves are asked for in `test_commands.py`."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("shell", "line", "words"),
     [
-        pytest.param(shell, *typed, id=f"{shell}-{name}", marks=() if name in QUICK[shell] else pytest.mark.long)
+        pytest.param(shell, *typed, id=f"{shell}-{name}", marks=() if name in QUICK[shell] else pytest.mark.soak)
         for shell in SHELLS
         for name, typed in LINES.items()
     ],

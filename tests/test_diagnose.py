@@ -364,7 +364,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", parted(HOSTILE, ("pins", "lines", "first part of a pattern", "escapes")))
+@pytest.mark.long
+@pytest.mark.parametrize("name", parted(HOSTILE, ("pins", "lines", "first part of a pattern", "escapes"), pytest.mark.soak))
 def test_long_texts_are_bounded(facts: Snapshot, name: str) -> None:
     """A text that repeats what patterns look for takes no more than twice the steps at twice its length."""
     piece = HOSTILE[name]
@@ -397,7 +398,7 @@ def test_only_a_part_of_very_long_texts_counts() -> None:
     assert read_ends(io.BytesIO(b"abc")) == (b"abc", 0)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_line_of_many_megabytes_is_bounded(run: Callable[..., Run], tmp_path: Path) -> None:
     """One endless line is read in part: what its ends say is answered, and how much was left out is told."""
     path = tmp_path / "log.txt"

@@ -37,7 +37,7 @@ LINES = [line for line in read_lines(SAMPLE / "questions.jsonl") if line["python
 """pip judges markers with the interpreter that runs it, so each Python has questions of its own."""
 FIRST = [next(line for line in LINES if line["pip"] == outcome) for outcome in ("ok", "conflict", "not-found")]
 """A question that pip answers in each way."""
-ASKED = parted(LINES, FIRST)
+ASKED = parted(LINES, FIRST, pytest.mark.soak)
 
 
 def test_the_sample_is_for_this_python() -> None:
@@ -64,6 +64,7 @@ def context(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterat
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ASKED, ids=lambda line: " ".join(f"{name}=={v}" for name, v in line["pins"].items()))
 def test_compatkb_and_pip_agree_both_ways(line: dict[str, Any], context: RunContext, facts: Snapshot) -> None:
     """What works resolves, and what pip refuses is denied; other denials have a rule with a source."""

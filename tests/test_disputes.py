@@ -217,6 +217,7 @@ OPEN_ONES = {
 """What depends on each open dispute of a product."""
 
 
+@pytest.mark.long
 def test_every_open_dispute_is_asked_about(files: Files) -> None:
     """Whoever leaves a dispute of a product open says here what question depends on it."""
     found = {d.id for kind, _, d, _ in disputes_of(files) if d.decision == OPEN and kind == "product"}

@@ -120,6 +120,7 @@ def test_matching_packages(run: Callable[..., Run], matching: str, tmp_path: Pat
     assert (code, answer["steps"], answer["commands"]) == (0, [], [])
 
 
+@pytest.mark.long
 def test_mismatched_packages(run: Callable[..., Run], mismatched: str) -> None:
     """What does not go together is denied, with the reason, the changes, and commands for that very interpreter."""
     code, answer = of_json(run, "--python", mismatched)
@@ -161,6 +162,7 @@ def test_nothing_installed(run: Callable[..., Run], tmp_path: Path) -> None:
     assert all(step["before"] is None for step in answer["steps"])
 
 
+@pytest.mark.long
 def test_broken_environment(run: Callable[..., Run], tmp_path: Path) -> None:
     """Metadata without package, package without metadata, metadata without version, and two versions of one are found."""
     wheels = [("torch", "2.8.0+cpu", "torch"), ("torchvision", "0.23.0", "torchvision"), ("torchaudio", "2.8.0", "torchaudio")]
@@ -514,6 +516,7 @@ def test_no_interpreter(run: Callable[..., Run], tmp_path: Path) -> None:
     assert run("doctor", "-", "--python", str(script)).code == 2
 
 
+@pytest.mark.long
 def test_noise_before_the_answer(facts: Snapshot, matching: str, tmp_path: Path) -> None:
     """What a start-up file of the environment prints does not spoil the answer."""
     script = tmp_path / "python"

@@ -69,6 +69,7 @@ def test_bundle_schema_is_shipped_and_closed() -> None:
     assert all(found["additionalProperties"] is False for found in (schema, *schema["$defs"].values()))
 
 
+@pytest.mark.long
 def test_bundle_fits_its_schema(tables: Tables, hostile: Snapshot, empty: Snapshot) -> None:
     """Real, hostile and empty bundles fit the schema; a field too many does not."""
     validator = Draft202012Validator(bundle.bundle_schema(), format_checker=FormatChecker())
@@ -80,6 +81,7 @@ def test_bundle_fits_its_schema(tables: Tables, hostile: Snapshot, empty: Snapsh
     assert list(validator.iter_errors(content))
 
 
+@pytest.mark.long
 def test_json_holds_every_record(tables: Tables) -> None:
     """Each table comes back whole, truths as truths."""
     content = json.loads(bundle.json_text(tables))
@@ -408,6 +410,7 @@ def test_words_that_do_not_go_together(words: tuple[str, ...], run: Callable[...
     assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "words",
     [

@@ -187,6 +187,7 @@ def test_lock_needs_an_index(run: Runner) -> None:
         assert run(*XPU, "--format", "pylock", "--index", wrong).code == 2
 
 
+@pytest.mark.long
 def test_lock_has_every_hash(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an index gives no hashes the files are read: a lock file has one for each."""
     plain = loopback.Index.page
@@ -207,6 +208,7 @@ def test_conda_reads_them(facts: Snapshot) -> None:
     assert proofs.prove_conda(facts, proofs.asked(facts, "torch==2.8.0 --device xpu --os linux")) == "parsed"
 
 
+@pytest.mark.long
 def test_uv_and_pip_install_them(facts: Snapshot) -> None:
     """Uv locks and syncs each extra, twice the same; pip and uv install the lock file alike."""
     one = proofs.asked(facts, "torch==2.8.0 --device xpu --device cpu --os linux --python 3.11")
@@ -276,7 +278,7 @@ def test_fixes_join_what_is_there(run: Runner, tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("words", proofs.REQUESTS[::5], ids=str.strip)
 def test_installers_take_them(words: str, facts: Snapshot) -> None:
     """Real uv and pip lock and install what the files say, for some of the requests of `make proof-formats`."""

@@ -80,15 +80,16 @@ def test_commands_stand_in_panels() -> None:
     assert not re.search("[╭│]", plain)
 
 
-LONG = pytest.mark.long
+SOAK = pytest.mark.soak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
         ("--help",),
-        pytest.param(("resolve", "--help"), marks=LONG),
-        pytest.param(("resolv",), marks=LONG),
+        pytest.param(("resolve", "--help"), marks=SOAK),
+        pytest.param(("resolv",), marks=SOAK),
         ("resolve", "tourch"),
     ],
     ids=" ".join,

@@ -37,9 +37,11 @@ WAYS = {
 QUICK = ("published", "pip-over-a-record", "uv-live", "import")
 
 
-"""Every tool; every way of it is in the long tests."""
-RESOLVING = parted((way for way in WAYS if way.startswith(("pip", "uv"))), QUICK)
-READING_WHEELS = parted((way for way in WAYS if way.startswith(("pip", "uv", "import"))), ("uv-live", "import"))
+"""Every tool; every way of it is left to `make test-soak`."""
+RESOLVING = parted((way for way in WAYS if way.startswith(("pip", "uv"))), QUICK, pytest.mark.soak)
+READING_WHEELS = parted(
+    (way for way in WAYS if way.startswith(("pip", "uv", "import"))), ("uv-live", "import"), pytest.mark.soak
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,8 @@ def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
     return seen
 
 
-@pytest.mark.parametrize("way", parted(WAYS, QUICK))
+@pytest.mark.long
+@pytest.mark.parametrize("way", parted(WAYS, QUICK, pytest.mark.soak))
 @pytest.mark.parametrize(("path", "words"), [("loop", "redirects more than"), ("endless", "is larger than")])
 def test_index_that_never_comes_to_the_point(context: RunContext, index: Index, way: str, path: str, words: str) -> None:
     """An endless redirect and a page without end give the reason, within the time of a cell."""
@@ -82,6 +85,7 @@ def test_index_that_never_comes_to_the_point(context: RunContext, index: Index, 
     assert words in seen.detail or "stopped after" in seen.detail, seen.detail
 
 
+@pytest.mark.long
 def test_index_that_keeps_silent(context: RunContext, index: Index) -> None:
     """Silence is the reason, after the time of a cell; all ways wait side by side, each in a folder of its own."""
 
@@ -96,6 +100,7 @@ def test_index_that_keeps_silent(context: RunContext, index: Index) -> None:
         assert "no answer" in seen.detail or "stopped after" in seen.detail, seen.detail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["pip-download", "import"])
 def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: Index, way: str) -> None:
     """A wheel with another digest than its page gives is not taken."""
@@ -105,6 +110,7 @@ def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: 
     assert "hash" in seen.detail.lower(), seen.detail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", READING_WHEELS)
 def test_wheel_that_lies_about_its_version(context: RunContext, index: Index, way: str) -> None:
     """A wheel whose metadata name another version never counts as the one that was asked for."""
@@ -114,6 +120,7 @@ def test_wheel_that_lies_about_its_version(context: RunContext, index: Index, wa
     assert seen.detail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", READING_WHEELS)
 def test_archive_that_leaves_its_folder(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """Whatever a wheel is called inside, nothing is written outside the folder of the cell."""
@@ -124,7 +131,8 @@ def test_archive_that_leaves_its_folder(context: RunContext, index: Index, way: 
         assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("way", parted(WAYS, QUICK))
+@pytest.mark.long
+@pytest.mark.parametrize("way", parted(WAYS, QUICK, pytest.mark.soak))
 def test_source_distribution_is_nothing(context: RunContext, index: Index, way: str, tmp_path: Path) -> None:
     """What is there as source alone is not found, and its code never runs."""
     trap = tmp_path / "built"
@@ -140,7 +148,8 @@ def test_source_distribution_is_nothing(context: RunContext, index: Index, way: 
     assert not trap.exists()
 
 
-@pytest.mark.parametrize("way", parted(["pip-download", "import"], QUICK))
+@pytest.mark.long
+@pytest.mark.parametrize("way", parted(["pip-download", "import"], QUICK, pytest.mark.soak))
 def test_wheel_that_fills_the_disk(context: RunContext, index: Index, way: str) -> None:
     """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
     body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)
@@ -150,6 +159,7 @@ def test_wheel_that_fills_the_disk(context: RunContext, index: Index, way: str) 
     del index.files["torch-1.5-py3-none-any.whl"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", RESOLVING)
 def test_metadata_without_end(context: RunContext, index: Index, way: str) -> None:
     """Many requirements that exist nowhere give an answer, and a short one."""

@@ -278,7 +278,8 @@ PAIRS = {
 QUICK = ("2.1.2", "2.6.0", "2.13.0")
 
 
-@pytest.mark.parametrize("torch", parted(PAIRS, QUICK))
+@pytest.mark.long
+@pytest.mark.parametrize("torch", parted(PAIRS, QUICK, pytest.mark.soak))
 def test_mixed_kinds_of_real_releases_are_denied(knowledge, torch):
     """On Linux the CPU build of torch does not go with the torchvision of the default index; on Windows it does."""
     where = linux(knowledge)

@@ -70,7 +70,7 @@ sys.exit(", ".join(bad) or 0)
 """
 
 
-@pytest.mark.parametrize("step", [24, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [24, pytest.param(1, marks=pytest.mark.soak)])
 def test_modules_import_alone(step: int) -> None:
     """Each module imports by itself, with warnings as errors, so there is no hidden order; a part of them in every run.
 

@@ -171,6 +171,7 @@ def test_pins_are_read_as_they_are_written(server: ProtocolServer, name: str, te
     assert said in told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
@@ -270,6 +271,7 @@ def damaged(count: int) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
+@pytest.mark.long
 def test_damaged_lines() -> None:
     """10,000 damaged lines: each answer is a line of JSON-RPC, stderr stays empty, and the next request is served."""
     good = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "tools/list", "params": {"_meta": META}}).encode()
@@ -290,12 +292,13 @@ def found(server: ProtocolServer, pin: dict[str, Any]) -> bool:
     return any(re.search(rf"(?<![\w-]){re.escape(right)}(?![\d.]*\d)", text) for right in pin["right"])
 
 
+@pytest.mark.long
 def test_some_wrong_pins(server: ProtocolServer) -> None:
     """A tenth of the wrong pins: the right one is in the first answer."""
     assert sum(found(server, pin) for pin in PINS[::10]) >= len(PINS[::10]) - 1
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_wrong_pins(server: ProtocolServer) -> None:
     """Of wrong pins as bots, reviews and READMEs wrote them the right one is in the first answer in 95 of 100."""
     names = [pin.get("url") or pin["from"] for pin in PINS]

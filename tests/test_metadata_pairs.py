@@ -38,6 +38,7 @@ def test_there_are_neighbours_of_every_series(facts: Snapshot) -> None:
     assert len(pairs) == len(set(pairs)) == 28
 
 
+@pytest.mark.long
 def test_neighbours_are_denied_on_every_day(base: KnowledgeBase, facts: Snapshot, days: int) -> None:
     """A torchvision of the series beside is no torchvision for a torch, whatever the clock shows; the reason names it."""
     for torch, vision in neighbours(facts, "2.0"):
@@ -94,7 +95,7 @@ def test_a_sample_of_what_metadata_exclude_is_denied(base: KnowledgeBase, facts:
     assert not wrong(base, random.Random(1).sample(pairs, SAMPLE))
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_all_that_metadata_exclude_is_denied(base: KnowledgeBase, facts: Snapshot) -> None:
     """Each of the thousands of pairs."""
     assert not wrong(base, excluded_pairs(facts))

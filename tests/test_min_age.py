@@ -89,7 +89,7 @@ def pip_accepts(url: str, pins: list[Element], day: date, folder: Path) -> bool:
     return done.returncode == 0
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_answers_are_those_of_pip(facts: Snapshot, tmp_path: Path) -> None:
     """On 50 questions pip --uploaded-prior-to, over the index that the data recorded, and we agree on what is old enough."""
     files = index_files()

@@ -4,7 +4,7 @@ import pytest
 from mutations import KINDS, ROOT, before, plant
 
 QUICK = "note_deleted"
-"""One that no longer loads: what loads takes seconds to lint, as in the long tests."""
+"""One that no longer loads: what loads takes seconds to lint, and is left to `make test-soak`."""
 SAMPLE = (
     "source_deleted",
     "place_deleted",
@@ -21,7 +21,8 @@ SAMPLE = (
 )
 
 
-@pytest.mark.parametrize("kind", [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.long) for kind in SAMPLE])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [kind if kind == QUICK else pytest.param(kind, marks=pytest.mark.soak) for kind in SAMPLE])
 def test_planted_fault_is_seen(kind: str) -> None:
     """The first fault of a kind, planted into the real data, is seen by the loader or by a rule of lint."""
     result = plant(next(make for make in KINDS if make.__name__ == kind), 0)

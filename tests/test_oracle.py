@@ -35,7 +35,7 @@ MANY = 25
 MOST = 3000
 """What is drawn and has so many combinations on some platform is left out."""
 
-LONG = pytest.mark.long
+SOAK = pytest.mark.soak
 """Of exhaustive matrices: what takes longest, where a like part stays in every run."""
 
 Pins = dict[str, frozenset[int]]
@@ -81,14 +81,14 @@ def test_every_torch_series(oracle: Oracle, facts: Snapshot, device: str) -> Non
 
 
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64", "arm64"])
-@pytest.mark.parametrize("day", [*DAYS[:3:2], *(pytest.param(day, marks=LONG) for day in (DAYS[1], *DAYS[3:]))], ids=str)
+@pytest.mark.parametrize("day", [*DAYS[:3:2], *(pytest.param(day, marks=SOAK) for day in (DAYS[1], *DAYS[3:]))], ids=str)
 def test_nothing_pinned_on_any_day(oracle: Oracle, facts: Snapshot, day: date, arch: str) -> None:
     """With nothing but a device, as of days in the past and the future, on each architecture."""
     for device in DEVICES:
         assert wrong(oracle, facts, Case(device, day, arch=arch, explicit=day != TODAY)) == []
 
 
-@pytest.mark.parametrize("product", [*PACKAGES[1:3], *(pytest.param(name, marks=LONG) for name in ("torch", PACKAGES[3]))])
+@pytest.mark.parametrize("product", [*PACKAGES[1:3], *(pytest.param(name, marks=SOAK) for name in ("torch", PACKAGES[3]))])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each release of torch, IPEX, the oneCCL bindings and INC, pinned in turn."""
@@ -97,8 +97,7 @@ def test_every_release_pinned_alone(oracle: Oracle, facts: Snapshot, product: st
         assert wrong(oracle, facts, Case(device, TODAY, {product: release}, pythons=pythons)) == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("bare", ["ipex", *(pytest.param(name, marks=LONG) for name in PACKAGES[2:])])
+@pytest.mark.parametrize("bare", ["ipex", *(pytest.param(name, marks=SOAK) for name in PACKAGES[2:])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapshot, device: str, bare: str) -> None:
     """Each torch series with a second product in any version."""
@@ -107,7 +106,7 @@ def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapsh
         assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.parametrize("product", ["glibc", *(pytest.param(name, marks=LONG) for name in MACHINE[:3])])
+@pytest.mark.parametrize("product", ["glibc", *(pytest.param(name, marks=SOAK) for name in MACHINE[:3])])
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_machine(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each known hardware, driver, oneAPI and glibc, pinned in turn."""
@@ -131,8 +130,8 @@ def test_every_glibc_on_a_system(oracle: Oracle, facts: Snapshot, system: str) -
         assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=LONG)])
+@pytest.mark.soak
+@pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=SOAK)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
     """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
     told = {statement.feature for statement in statements(facts) if statement.hardware}
@@ -145,8 +144,7 @@ def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
             assert wrong(oracle, facts, case) == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=LONG) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SOAK) for seed in (1, 2, 3))])
 def test_pins_drawn_at_random(oracle: Oracle, facts: Snapshot, seed: int) -> None:
     """Several pins at once, on packages, runtimes and the machine, as of any day; the same ones in every run."""
     cases = [case for case in drawn(oracle.knowledge, random.Random(seed)) if can_be_tried(oracle, case)]

@@ -71,7 +71,7 @@ def test_wheel_carries_the_sources_of_the_site(installed: Path, tmp_path: Path) 
     assert done.stdout.split() == ["https://json-schema.org/draft/2020-12/schema", "True"]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_wheel_exports_and_searches(installed: Path, tmp_path: Path) -> None:
     """Search, changes, exports and the database need no checkout either; the schemas of the data are no part of the wheel."""
     for words in (["search", "arc"], ["changes", "--since", "2026-09-01"], ["export", "--format", "ical"], ["build"]):

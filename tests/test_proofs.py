@@ -97,6 +97,7 @@ def test_builds_with_local_labels_are_imported(index: Index, context: RunContext
     assert not list(context.folder.iterdir())
 
 
+@pytest.mark.long
 def test_exit_in_the_middle_of_an_import(index: Index, context: RunContext, data: Path) -> None:
     """A release that prints to stdout and leaves through SystemExit fails with its sentence."""
     index.add("torch", "8.1.0", "")
@@ -107,6 +108,7 @@ def test_exit_in_the_middle_of_an_import(index: Index, context: RunContext, data
     assert seen.detail == f"intel_extension_for_pytorch: SystemExit 127: {sentence}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("init", "words"),
     [
@@ -226,6 +228,7 @@ def test_source_distribution_is_never_built(index: Index, context: RunContext, d
     assert not trap.exists()
 
 
+@pytest.mark.long
 def test_hostile_wheels(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
     """A wheel that leaves its folder, lies about its version, or is not the file that the index promised, is refused."""
     escaped = "../" * 12 + str(tmp_path / "escaped").lstrip("/")
@@ -282,6 +285,7 @@ def test_user_configuration_does_not_reach_the_installer(
     assert check_import(cell(data, torch="8.8.0"), context).outcome is Outcome.OK
 
 
+@pytest.mark.long
 def test_numbers_are_compared(index: Index, context: RunContext, data: Path) -> None:
     """A run is ok where the workload's numbers agree, and fails where they do not or where it breaks off."""
     index.add("torch", "8.9.0", "def total(): return 3.0000001")

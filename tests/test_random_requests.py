@@ -28,7 +28,7 @@ def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
     assert any(best(answer) == 0 for answer in answers)
 
 
-@pytest.mark.parametrize("count", [REQUESTS // 6, pytest.param(REQUESTS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [REQUESTS // 6, pytest.param(REQUESTS, marks=pytest.mark.soak)])
 def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase, count: int) -> None:
     """Over random requests, a pin raises no verdict and weakens no "no"; reasons say something; `explain` says the same."""
     wrong, _, compared = look(base, SEED, count)
@@ -75,6 +75,7 @@ def of_default_index(base: KnowledgeBase, request: Request) -> Request:
     return request._replace(pins=tuple(pins))
 
 
+@pytest.mark.long
 def test_check_denies_only_what_explain_denies(base: KnowledgeBase) -> None:
     """Lines of a file are called a pair that does not work only where `explain` says so of the same pins.
 

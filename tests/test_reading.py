@@ -75,6 +75,7 @@ def test_damaged_files_raise_nothing(name: str) -> None:
         examine(name, mutated(SAMPLES[name], chance))
 
 
+@pytest.mark.long
 @settings(max_examples=examples(150), deadline=5000, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(SAMPLES)), st.text(max_size=400))
 def test_any_text_is_read(name: str, text: str) -> None:
@@ -438,6 +439,7 @@ CLAUSES = st.lists(
 ).map(lambda pairs: ",".join(operator + version for operator, version in pairs))
 
 
+@pytest.mark.long
 @given(st.from_regex(r"[A-Za-z0-9._-]{1,6}[ \t]?\Z"), CLAUSES, st.sampled_from(("", ",", " ", "[x]", ";", "\n", ".*", "٣")))
 @example("0", "==0,==00", "")
 @example("0", ">=1,>=1.0,<2", "")
@@ -574,6 +576,7 @@ def test_a_name_has_fewer_than_200_letters() -> None:
     assert [is_name("a" * length) for length in (199, 200)] == [True, False]
 
 
+@pytest.mark.long
 def test_the_words_of_a_script_count_up_to_a_bound() -> None:
     """Of a script the first 200,000 words are read, and not one more."""
     text = "a " * 199_997 + "\npip install {}\n"

@@ -683,7 +683,7 @@ def brought_back(directory: Path, index: Network) -> None:
     assert refresh(files, directory, select(files, ("torch", "ipex"), requirements=False), index, seen).changes == ()
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("as_json", [False, True], ids=["html", "json"])
 def test_aged_data_are_brought_back(tmp_path: Path, as_json: bool) -> None:
     """Without two releases and five yanks, refresh restores the same bytes, and names the release that the product lacks."""

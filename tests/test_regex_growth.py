@@ -6,6 +6,7 @@ import pytest
 from regex_growth import Expression, growing, grows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "operation", "is_found"),
     [

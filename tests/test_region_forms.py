@@ -85,6 +85,7 @@ class _Reader(HTMLParser):
 # -- regions --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_readable_in_every_form(kind: str, facts: Snapshot) -> None:
     """Filled by docutils' and HTML's rules without a warning, with the same cells; filled again, nothing changes."""

@@ -517,6 +517,7 @@ def test_diff_shows_a_last_line_without_end(page: Path, run: Runner) -> None:
     assert run("docs", "check", str(page)).out.endswith(" <!-- compatkb:end ends -->\n\\ No newline at end of file\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -213,7 +213,7 @@ def test_troubles(facts: Snapshot, words: str, kind: str, shown: str, command: s
     assert found[0].command.startswith(command)
 
 
-@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.soak)])
 def test_what_search_shows_diagnose_knows(facts: Snapshot, step: int) -> None:
     """The command of every symptom that search finds names a cause; a part of them in every run."""
     for record in [*records_of_kind(facts, "symptom"), *records_of_kind(facts, "library")][::step]:

@@ -137,6 +137,7 @@ def test_a_library_without_sections(tmp_path: Path) -> None:
     assert "torch_new" in after.undefined
 
 
+@pytest.mark.long
 @needs_gcc
 def test_files_that_are_no_library(tmp_path: Path) -> None:
     """Other files are passed over; what begins like a library and is none is named."""

@@ -115,6 +115,7 @@ def day_of(environment: dict[str, str], *words: str) -> str:
     return found[1]
 
 
+@pytest.mark.long
 def test_old_program_takes_newer_data(environment: dict[str, str], shelf: Shelf) -> None:
     """It answers from them, says so in --version, returns to its own with --data builtin, and takes them once."""
     own = day_of(environment)
@@ -193,7 +194,8 @@ def test_two_updates_side_by_side(environment: dict[str, str], shelf: Shelf) -> 
         assert day_of(environment) == "2031-02-03"
 
 
-@pytest.mark.parametrize("tries", [4, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("tries", [4, pytest.param(40, marks=pytest.mark.soak)])
 def test_killed_on_the_way(environment: dict[str, str], shelf: Shelf, tries: int) -> None:
     """Killed at any moment, the program answers from the data before or from the new ones, and the next update succeeds."""
     own = day_of(environment)

@@ -69,7 +69,8 @@ with Journal(folder / "journal.jsonl") as journal:
 """
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.soak)])
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(kills: int, tmp_path: Path) -> None:
     """After kills at random moments a run ends with the bytes of one left alone, each cell asked once."""
     command = [sys.executable, "-c", RUN, str(tmp_path), str(Path(__file__).parent)]
@@ -331,6 +332,7 @@ def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
     assert one.digest == other.digest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: Path) -> None:
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""

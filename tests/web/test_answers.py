@@ -85,7 +85,7 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     assert str(escape(address)) in site.answer_page(question)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_every_written_page_agrees_with_the_engine(asker: Asker) -> None:
     """The verdict, the sentence and the pip commands of each page that a static site has are those of the engine."""
     site = Site(asker, live=False)

@@ -23,7 +23,7 @@ from compatkb.web.machine_files import answer_schema, api_files
 from compatkb.web.pages import Site
 
 
-@pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_files_fit_their_schemas(site: Path, most: int) -> None:
     """Every file of the API is under one of its paths and fits the schema named there, and every path has a file.
 

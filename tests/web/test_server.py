@@ -43,7 +43,7 @@ def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     return int(ended.value.code or 0), told.out, told.err
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(MANY, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [QUICK, pytest.param(MANY, marks=pytest.mark.soak)])
 def test_answers_are_those_of_the_command_line(
     asker: Asker, client: Any, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
@@ -166,7 +166,8 @@ def test_questions_in_words(client: Any) -> None:
     assert "Granite Rapids" in wrong.text
 
 
-@pytest.mark.parametrize("count", [FUZZED, pytest.param(FUZZED_LONG, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("count", [FUZZED, pytest.param(FUZZED_LONG, marks=pytest.mark.soak)])
 def test_hostile_requests(live: str, count: int) -> None:
     """Whatever is sent, the answer is a page or a problem: no traceback, no path of the machine, no failure."""
     draw = random.Random(count)
@@ -225,7 +226,7 @@ def test_raw_bytes(live: str) -> None:
     assert httpx.get(f"{live}api/v1/eol").status_code == 200
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.2, *(pytest.param(late, marks=pytest.mark.long) for late in (0.02, 0.1, 0.4))])
+@pytest.mark.parametrize("seconds", [0.0, 0.2, *(pytest.param(late, marks=pytest.mark.soak) for late in (0.02, 0.1, 0.4))])
 def test_ends_at_once(seconds: float) -> None:
     """Ctrl-C ends the server, also before its first answer; `make bench` measures how soon."""
     with serving():
@@ -238,6 +239,7 @@ def worked(process: subprocess.Popen[str]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(3.0, marks=pytest.mark.long)])
 def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
     """Ctrl-C ends a build without a word, and leaves nothing behind; `make bench` measures how soon."""
