@@ -1,5 +1,6 @@
 """Other people's files against our data: checkers of documents and of repositories, run in a loop."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -13,6 +14,7 @@ from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.places import FileRole, is_passed_over, place_of
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import normal
 from compatkb.parsers.file_types import kind_of
 
 
@@ -99,18 +101,35 @@ def check(
         matching = tuple(document for document in by_path.values() if several.reads(document.path))
         if any(kind_of(document.path) != "markdown" for document in matching):
             findings += several.checker().check(matching, context)
-    copies = _copies(by_path, context)
+    copies = _copies(by_path.values(), context)
     findings = [finding for finding in findings if not finding.path.startswith(copies)]
     return make_report(findings, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 
 
-def _copies(paths: Iterable[str], context: CheckContext) -> tuple[str, ...]:
-    """Return the folders that are copies of packages of the data: named as one, with the manifest of a package in it."""
-    folders = {
-        folder for path in paths for folder, _, name in [path.rpartition("/")] if name in ("pyproject.toml", "setup.py")
-    }
-    named = ((folder, context.facts.product(folder.rpartition("/")[2])) for folder in folders if folder)
-    return tuple(f"{folder}/" for folder, product in named if product and product.distribution)
+_MANIFESTS = ("pyproject.toml", "setup.py")
+_DECLARED = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*["']([\w.-]+)["']""", re.MULTILINE)
+
+
+def _copies(documents: Iterable[TextDocument], context: CheckContext) -> tuple[str, ...]:
+    """Return the folders that are copies of packages of the data, as their names say and the manifest of a package in them."""
+    return tuple(
+        f"{folder}/"
+        for document in documents
+        if (folder := _package_folder(document.path)) and _is_copy(folder, document, context)
+    )
+
+
+def _package_folder(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return folder if name in _MANIFESTS else ""
+
+
+def _is_copy(folder: str, manifest: TextDocument, context: CheckContext) -> bool:
+    """Return whether a folder is named as a package of the data, or after the one that its manifest declares."""
+    name = normal(folder.rpartition("/")[2])
+    after = [declared for declared in _DECLARED.findall(manifest.text) if name.startswith(f"{normal(declared)}-")]
+    products = map(context.facts.product, (name, *after))
+    return any(product.distribution for product in products if product)
 
 
 def make_report(

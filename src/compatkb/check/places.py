@@ -26,6 +26,7 @@ _PASSED_OVER = re.compile(
     rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?|deprecated[^/]*|retired[^/]*|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
     r"torchhub|"
+    r"wandb/(?:offline-)?run-[^/]*|mlruns|"  # what trackers of experiments record of a run
     r"_*fixtures?_*|test[-_]?(?:data|files|resources|assets)|snapshots|ISSUE_TEMPLATE|"
     r"tests?/(?:[^/]+/)*(?:data|files|resources|assets|inputs|projects|samples|cases))/"
     rf"|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?$"
