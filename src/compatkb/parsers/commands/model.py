@@ -209,6 +209,8 @@ def add_requirement(run: Invocation, word: Word) -> None:
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
         if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
             run.scope.reading.statements.append(requirement._replace(text=where["text"]))
+        elif re.fullmatch(r"[\w.-]+(\[[\w,.-]*\])?=\d[\w.*+!]*", text):  # as conda writes a pin, which pip and uv refuse
+            run.scope.reading.problem(word.place, f"invalid requirement: {text[:80]!r}; a pin has two equals signs")
 
 
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
