@@ -26,6 +26,14 @@ class Support(NamedTuple):
         """Return what is known on some platforms."""
         return Support(self.certain & platforms, self.inferred & platforms, self.unknown & platforms)
 
+    def vouched(self, certain: PlatformSet, inferred: PlatformSet) -> "Support":
+        """Return how well something is known that others support so."""
+        return Support(
+            self.certain & certain,
+            (self.inferred | (self.certain & ~certain)) & (certain | inferred),
+            self.unknown | ((self.certain | self.inferred) & ~certain & ~inferred),
+        )
+
     @property
     def anywhere(self) -> PlatformSet:
         """All platforms on which the element can be."""

@@ -19,6 +19,8 @@ PLACEHOLDER = -2
 ABSENT = -1
 Member = tuple[str, int]
 """A product and the number of its element, or PLACEHOLDER."""
+SILENT = (Role.FEATURE, Role.LEAF)
+"""Products that are no witnesses for others."""
 
 
 class Question:
@@ -327,8 +329,7 @@ class Problem:
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference."""
         roles = self.facts.products
-        silent = (Role.FEATURE, Role.LEAF)
-        others = [(other, number) for other, number in present if other != product and roles[other].role not in silent]
+        others = [(other, number) for other, number in present if other != product and roles[other].role not in SILENT]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0
         machine = roles[product].role == Role.DIMENSION

@@ -171,6 +171,15 @@ class RelationTable:
                     break
         return among & ~left
 
+    def supported_on(self, candidates: ElementSet, others: ElementSet) -> tuple[PlatformSet, PlatformSet]:
+        """Return where some of the first's candidates are supported at most beside others: for certain, and by inference."""
+        state = _NOTHING
+        for edges, of, to in ((self._edges, candidates, others), (self._back, others, candidates)):
+            for edge in edges:
+                if edge.of_mask & of and edge.to_mask & to:
+                    state = _with_edge(state, edge, inside=True)
+        return state[1], state[2]
+
     @cached_property
     def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:
         own = [(edge.of_mask, edge.to_mask) for edge in self._edges if _supports(edge)]

@@ -16,7 +16,7 @@ from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference
-from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
+from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
 from compatkb.store.records import PlatformSet, Route, newest_first
 
@@ -82,10 +82,10 @@ class Search:
         self._optional = frozenset(problem.optional)
         self._named = {*problem.pins, *problem.request.bare}
         depths = {product: depth for depth, product in enumerate(self._order)}
-        self._complete_at: list[list[str]] = [[] for _ in self._order]  # whose partners are all chosen at this depth
+        self._complete_at: list[list[str]] = [[] for _ in self._order]  # whose witnesses are all chosen at this depth
         for product in self._order:
             if product not in (problem.route.provider, GLIBC):
-                last = max([depths[product], *(depths[other] for other in problem.partners[product])])
+                last = max([depths[product], *(depths[other] for other in self._witnesses(product))])
                 self._complete_at[last].append(product)
         self._settled_at: list[list[str]] = [[] for _ in self._order]  # whose need is known at this depth
         for product in self._optional:
@@ -101,11 +101,15 @@ class Search:
         return self._assigned()
 
     def _at_best(self, support: Support) -> State:
-        """Return the state before anything is chosen, with what every candidate of a required product brings along.
+        """Return the state before anything is chosen, as far as it can be: each required product as its best candidates are.
 
         So a branch ends where something at least as good was found, and not only once the member with the warning is reached.
         """
         problem, candidates = self.problem, self.problem.context.candidates
+        if all(is_listed(problem, *one) for one in self._domains.items()):
+            for product in problem.required:
+                if product not in (problem.route.provider, GLIBC):
+                    support = support.vouched(*self._vouched_at_best(product))
         state = State(support)
         for product in problem.required:
             domain = self._domains[product]
@@ -122,6 +126,20 @@ class Search:
                 warnings=state.warnings + self._fewest[product],
             )
         return state
+
+    def _witnesses(self, product: str) -> list[str]:
+        """Return the products that can support the candidates of one, in a stack that holds both."""
+        roles = self.problem.facts.products
+        return [other for other in self.problem.partners[product] if roles[other].role not in SILENT]
+
+    def _vouched_at_best(self, product: str) -> tuple[PlatformSet, PlatformSet]:
+        """Return where some candidate of a product is supported by some of another: for certain, and by inference."""
+        certain = inferred = 0
+        for other in self._witnesses(product):
+            table = self.problem.partners[product][other]
+            firm, faint = table.supported_on(self._domains[product], self._domains[other])
+            certain, inferred = certain | firm, inferred | faint
+        return certain, inferred
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -262,16 +280,10 @@ class Search:
 
     def _vouched(self, product: str, chosen: dict[str, int], support: Support) -> Support:
         """Lower the support of a stack to that of one of its members by the others."""
-        certain, inferred, unknown = support
-        if chosen[product] < 0 or not certain | inferred:
+        if chosen[product] < 0 or not support.certain | support.inferred:
             return support
         present = [(other, number) for other, number in chosen.items() if number != ABSENT]
-        firm, faint = self.problem.vouched(product, chosen[product], present)
-        return Support(
-            certain & firm,
-            (inferred | (certain & ~firm)) & (firm | faint),
-            unknown | ((certain | inferred) & ~firm & ~faint),
-        )
+        return support.vouched(*self.problem.vouched(product, chosen[product], present))
 
     def _parts(self, state: State) -> Iterator[tuple[Quality, PlatformSet]]:
         """Yield the platforms of a state by how good a stack is there; those that are not looked for are left out."""

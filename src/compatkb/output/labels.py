@@ -6,7 +6,7 @@ from compatkb.core.names import is_free_threaded, word_key
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Element, Pin, Request
+from compatkb.store.records import Element, Pin, Request
 
 HARDWARE, SYSTEM, PYTHON, ARCH = "hardware", "os", "python", "arch"
 _MANY = 6
@@ -107,12 +107,11 @@ def _with(facts: Snapshot, request: Request) -> str:
 
 
 def main_packages(facts: Snapshot, stack: Stack, request: Request | None = None) -> list[Element]:
-    """Return the packages that a stack is about: what the search needed, and companions where they were asked for."""
+    """Return the packages that a stack is about: what the search needed, and what else was asked for."""
     named = {pin.product for pin in request.pins} | set(request.bare) if request else set()
     roles = facts.products
-    main = [e for e in stack.packages if e.product in stack.requested and roles[e.product].role not in UNBUILT]
-    main = [e for e in main if roles[e.product].role == "package" or e.product in named]
-    return main or [e for e in stack.packages if e.product in stack.requested] or list(stack.packages[:1])
+    requested = [e for e in stack.packages if e.product in stack.requested]
+    return [e for e in requested if roles[e.product].role == "package" or e.product in named] or list(stack.packages[:1])
 
 
 def stack_name(facts: Snapshot, stack: Stack, request: Request | None = None) -> str:

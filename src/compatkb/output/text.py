@@ -242,8 +242,7 @@ def differences(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Line]]:
 
 def _installed(facts: Snapshot, stack: Stack) -> dict[str, str]:
     """Return what commands install, by name."""
-    roles = facts.products
-    named = [e for e in stack.packages if roles[e.product].role != "leaf" and not roles[e.product].automatic]
+    named = [e for e in stack.packages if commands.is_named(facts, e, stack)]
     return {messages.build_name(facts, e): e.version for e in named}
 
 
@@ -253,7 +252,7 @@ def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], 
     held = {e.product for e in best.packages} | {pin.product for pin in request.pins} | set(request.bare)
     lines: list[list[Line]] = []
     avoided: dict[str, list[StackWarning]] = {}
-    beside = [_main(facts, b.stack) for b in answer.beside]
+    beside = [stack_name(facts, b.stack, request) for b in answer.beside]
     for group in groups[1:]:
         stack = group[0]
         ended = [w for w in stack.warnings if w.kind in ("eol", "security") and w.product not in held]
@@ -261,9 +260,8 @@ def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], 
             for warned in ended:
                 avoided.setdefault(label(facts, warned.product), []).append(warned._replace(version=""))
             continue
-        if _main(facts, stack) not in beside:
-            same = _main(facts, stack) == _main(facts, best)
-            name = "the same" if same else stack_name(facts, stack, request)
+        if (name := stack_name(facts, stack, request)) not in beside:
+            name = "the same" if name == stack_name(facts, best, request) else name
             text = f"{name}   {messages.signed(stack.verdict)}; {platforms(facts, group)}"
             lines.append(labelled("" if lines else "others", text))
     blocks = [Block(other, 3 + number) for number, other in enumerate([] if everything else lines[:_OTHERS])]
