@@ -277,7 +277,7 @@ def _put(
         return
     before = plan.final.get(product_id)
     if before and before.step != step:
-        both = before.allowed.mask & allowed.mask
+        both = before.allowed.mask & allowed.mask & _beside_its_step(plan, queries, before)
         if both:
             text = ",".join(dict.fromkeys(t for t in (before.allowed.text, allowed.text) if t))
             merged = AllowedVersions(product_id, text, both, before.allowed.exact or allowed.exact)
@@ -290,6 +290,19 @@ def _put(
             )
             return
     plan.final[product_id] = installed
+
+
+def _beside_its_step(plan: InstallPlan, queries: ProjectQueries, installed: InstalledProduct) -> int:
+    """Return what an installed product may be beside the other versions that its own step asks for."""
+    product = installed.allowed.product
+    wanted = [w for w in plan.requirements if w.requirement.step == installed.step and w.requirement.specifier]
+    others = [queries.allowed(w.product, [w.requirement.specifier]) for w in wanted if w.product.id != product]
+    fitting = (
+        element.idx
+        for element in queries.elements(product, installed.allowed.mask)
+        if all(not o or not o.mask or o.mask & ~queries.excluded(element, o.product) for o in others)
+    )
+    return sum(1 << idx for idx in fitting)
 
 
 def _is_open(requirement: Requirement) -> bool:

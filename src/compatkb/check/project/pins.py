@@ -16,6 +16,7 @@ from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import Requirement, RequirementRole
 from compatkb.store.queries.products import channels
 
@@ -46,7 +47,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         if requirement.group != plan.environment.group:
             continue  # judged where it is stated
         if requirement.lost:
-            yield _lost(required)
+            yield _lost(required, queries)
         allowed = queries.allowed(required.product, [requirement.specifier])
         if requirement.unknown or allowed is None or not requirement.specifier:
             continue
@@ -90,7 +91,7 @@ def at(
     return finding._replace(level=Severity.WARNING) if is_default else finding
 
 
-def _lost(required: ProductRequirement) -> Finding:
+def _lost(required: ProductRequirement, queries: ProjectQueries) -> Finding:
     text = required.located.statement.text
     whole = f"{text}{required.requirement.lost}"
     start = required.document.offset(*required.located.statement.place)
@@ -106,6 +107,10 @@ def _lost(required: ProductRequirement) -> Finding:
         if reads
         else f"without quotes the shell writes into a file named {written!r}, and installs any {text}"
     )
+    meant = parse(quoted)
+    allowed = meant and queries.allowed(required.product, [meant.specifier])
+    if allowed and not allowed.mask:
+        return at(required.located, LOST, f"{message}; there is no release that {quoted} admits")
     return at(required.located, LOST, message, fix=f'write "{quoted}" in quotes', edits=edits)
 
 
