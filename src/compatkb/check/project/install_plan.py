@@ -277,7 +277,9 @@ def _put(
         return
     before = plan.final.get(product_id)
     if before and before.step != step:
-        both = before.allowed.mask & allowed.mask & _beside_its_step(plan, queries, before)
+        both = before.allowed.mask & allowed.mask
+        if both and not before.allowed.text:
+            both &= _beside_its_step(plan, queries, before)
         if both:
             text = ",".join(dict.fromkeys(t for t in (before.allowed.text, allowed.text) if t))
             merged = AllowedVersions(product_id, text, both, before.allowed.exact or allowed.exact)
@@ -293,7 +295,7 @@ def _put(
 
 
 def _beside_its_step(plan: InstallPlan, queries: ProjectQueries, installed: InstalledProduct) -> int:
-    """Return what an installed product may be beside the other versions that its own step asks for."""
+    """Return what a product without a version may be beside the versions of others that its own step asks for."""
     product = installed.allowed.product
     wanted = [w for w in plan.requirements if w.requirement.step == installed.step and w.requirement.specifier]
     others = [queries.allowed(w.product, [w.requirement.specifier]) for w in wanted if w.product.id != product]
