@@ -93,9 +93,8 @@ def _services(document: TextDocument, data: Lookups) -> Iterator[Service]:
         roots = yaml_documents(SourceFile(document.path, document.text))
     except TreeError:
         return  # told by its reader
-    services = roots[0].get("services") if roots else None
     runner = Runner(ParsedFile(document.path, "compose"))
-    for name, service in (services.mapping() if services else {}).items():
+    for name, service in (roots[0].table("services") if roots else {}).items():
         build = service.get("build")
         image = runner.word(service.get("image"), {})
         context, dockerfile = _build_file(build)

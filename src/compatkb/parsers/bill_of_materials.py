@@ -3,16 +3,14 @@
 import re
 from urllib.parse import unquote
 
-from compatkb.core.names import normal
 from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
-from compatkb.parsers.requirement import is_name, is_specifier
+from compatkb.parsers.requirement import is_name, is_specifier, locked
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
+from compatkb.parsers.statement import ParsedFile, Requirement
 
 _PYPI = re.compile(r"pkg:pypi/([^@?#/]+)@([^?#]+)")
 _LISTS = ("components", "packages", "@graph")
 _VERSIONS = ("version", "versionInfo", "software_packageVersion")
-STEP = 1
 
 
 def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
@@ -45,7 +43,4 @@ def _package(node: YamlNode) -> Requirement | None:
     written = next((values[key] for key in _VERSIONS if key in values), None)
     place = written.place if written is not None and written.text else node.place
     text = written.text if written is not None and written.text else "{"
-    return Requirement(
-        place=place, text=text, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED, hashed=True,
-        step=STEP, url=match[0],
-    )  # fmt: skip
+    return locked(place, text, name, f"=={version}", url=match[0])

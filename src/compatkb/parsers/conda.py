@@ -1,20 +1,18 @@
 """Conda environments and conda-lock files."""
 
-from compatkb.core.names import normal
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
-from compatkb.parsers.requirement import is_specifier
+from compatkb.parsers.requirement import is_specifier, locked
 from compatkb.parsers.requirements import read_requirements
 from compatkb.parsers.source import Fragment, SourceFile
-from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, RequirementRole, Word
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Word
 
 _CONDA_STEP, _PIP_STEP = 1, 2
 
 
 def read_environment(root: YamlNode, reading: ParsedFile) -> None:
     """Add what an environment.yml asks for: conda's packages, then those of its pip section."""
-    dependencies = root.get("dependencies")
-    for item in dependencies.items if dependencies else []:
+    for item in root.rows("dependencies"):
         if item.kind == "text":
             if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):
                 reading.statements.append(requirement._replace(step=_CONDA_STEP))
@@ -39,8 +37,7 @@ def read_pip_line(line: Fragment, reading: ParsedFile, step: int) -> None:
 def read_conda_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add the packages of a conda-lock.yml; each platform is a group."""
     root = read_yaml(source, reading)
-    packages = root.get("package") if root else None
-    for row in packages.items if packages else []:
+    for row in root.rows("package") if root else ():
         name, version, manager, platform = (row.get(key) for key in ("name", "version", "manager", "platform"))
         if not name or not version or not is_specifier(f"=={version.text}"):
             continue
@@ -48,15 +45,8 @@ def read_conda_lock(source: SourceFile, reading: ParsedFile) -> None:
         if platform:
             reading.groups.setdefault(group, Group(group, "environment", f"the platform {platform.text}"))
         if name.text == "python":
-            specifier = f"=={version.text}"
-            reading.statements.append(
-                PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, group=group, step=1)
-            )
+            reading.statements.append(PythonUse(version.place, version.text, f"=={version.text}", group, step=1, runs=True))
             continue
         tool = "pip" if manager and manager.text == "pip" else "conda"
-        reading.statements.append(
-            Requirement(
-                place=version.place, text=version.text, name=normal(name.text), specifier=f"=={version.text}",
-                role=RequirementRole.LOCKED, tool=tool, group=group, hashed=True, step=1,
-            )
-        )  # fmt: skip
+        package = locked(version.place, version.text, name.text, f"=={version.text}", tool=tool, group=group)
+        reading.statements.append(package)

@@ -1,7 +1,7 @@
 """Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; Pipfile too."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from compatkb.core.names import normal
@@ -9,9 +9,9 @@ from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.lock_extras import extras_of
 from compatkb.parsers.positioned_yaml import YamlNode, read_json
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, unquoted
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, locked, unquoted
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
+from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement
 from compatkb.parsers.variants import label_of, variants_of
 
 STEP = 1
@@ -19,24 +19,13 @@ _DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
 """How locks name what is on no index."""
 
 
-def read_uv_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a uv.lock, each with the index that it comes from."""
-    _packages(source, reading, "package", "requires-python", _uv_index, "uv")
-
-
-def read_poetry_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a poetry.lock; Pythons from its metadata."""
-    _packages(source, reading, "package", ("metadata", "python-versions"), _poetry_index, "poetry")
-
-
-def read_pdm_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a pdm.lock."""
-    _packages(source, reading, "package", ("metadata", "requires_python"), lambda _: None, "pdm")
-
-
-def read_pylock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a pylock.toml (PEP 751)."""
-    _packages(source, reading, "packages", "requires-python", lambda row: _text(row.get("index")), "pylock")
+_PYTHONS = {
+    "uv.lock": ("requires-python",),
+    "poetry.lock": ("metadata", "python-versions"),
+    "pdm.lock": ("metadata", "requires_python"),
+    "pylock": ("requires-python",),
+}
+"""Where each kind of lock tells its Pythons."""
 
 
 def _text(value: object) -> str | None:
@@ -51,28 +40,24 @@ def _elsewhere(row: Mapping[str, Any]) -> str | None:
     return str(address) if address else None
 
 
-def _uv_index(row: Mapping[str, Any]) -> str | None:
-    value = row.get("source")
-    return _text(value.get("registry")) if isinstance(value, dict) else None
+def _index(row: Mapping[str, Any], tool: str) -> str | None:
+    """Return the index that a package was locked from; pdm names none."""
+    if tool == "pylock":
+        return _text(row.get("index"))
+    source = row.get("source")
+    if not isinstance(source, dict) or tool == "pdm" or (tool == "poetry" and source.get("type") == "git"):
+        return None
+    return _text(source.get("registry" if tool == "uv" else "url"))
 
 
-def _poetry_index(row: Mapping[str, Any]) -> str | None:
-    value = row.get("source")
-    return _text(value.get("url")) if isinstance(value, dict) and value.get("type") != "git" else None
-
-
-def _packages(
-    source: SourceFile,
-    reading: ParsedFile,
-    array: str,
-    python: str | tuple[str, ...],
-    index: Callable[[Mapping[str, Any]], str | None],
-    tool: str,
-) -> None:
+def read_lock(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the packages of a uv.lock, poetry.lock, pdm.lock or pylock.toml (PEP 751), each with its index."""
     document = read_toml(source, reading)
     if document is None:
         return
-    _python(document, reading, (python,) if isinstance(python, str) else python)
+    tool = reading.kind.removesuffix(".lock")
+    array = "packages" if tool == "pylock" else "package"
+    _python(document, reading, _PYTHONS[reading.kind])
     groups = _groups(document, array)
     forks = _forks_that_need(document, array, groups)
     extras = extras_of(document, array, tool)
@@ -96,12 +81,9 @@ def _packages(
         elif normal(name) in extras:
             of_groups = extras[normal(name)]
         for group in of_groups:
-            reading.statements.append(
-                Requirement(
-                    place=place, text=version, name=normal(name), specifier=f"=={version}", role=RequirementRole.LOCKED,
-                    tool=tool, only_index=index(row), marker=marker, hashed=True, step=STEP, group=group, url=_elsewhere(row),
-                )
-            )  # fmt: skip
+            origin = {"only_index": _index(row, tool), "url": _elsewhere(row)}
+            package = locked(place, version, name, f"=={version}", tool=tool, marker=marker, group=group, **origin)
+            reading.statements.append(package)
 
 
 def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -> None:
@@ -199,9 +181,8 @@ def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
     tree = read_json(source, reading)
     if tree is None:
         return
-    indexes = tree.get("_meta", "sources")
     addresses = {}
-    for row in indexes.items if indexes else []:
+    for row in tree.rows("_meta", "sources"):
         name, url = row.get("name"), row.get("url")
         if name and url:
             addresses[name.text] = url.text
@@ -210,10 +191,9 @@ def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
         specifier = f"=={version.text}.*"
         reading.statements.append(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
     for section, group in (("default", MAIN), ("develop", "group:dev")):
-        packages = tree.get(section)
-        if group and packages:
+        if group and tree.get(section):
             reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
-        for package, node in (packages.mapping() if packages else {}).items():
+        for package, node in tree.table(section).items():
             _locked(reading, package, node, group, addresses)
 
 
@@ -222,11 +202,5 @@ def _locked(reading: ParsedFile, name: str, row: YamlNode, group: str, addresses
     if not version or not is_name(name) or not is_specifier(version.text):
         return
     marker, index = row.get("markers"), row.get("index")
-    reading.statements.append(
-        Requirement(
-            place=Place(*version.place), text=version.text, name=normal(name), specifier=version.text,
-            role=RequirementRole.LOCKED, tool="pipenv",
-            marker=marker.text if marker else None, only_index=addresses.get(index.text) if index else None,
-            group=group, step=STEP, hashed=True,
-        )
-    )  # fmt: skip
+    origin = {"marker": marker.text if marker else None, "only_index": addresses.get(index.text) if index else None}
+    reading.statements.append(locked(version.place, version.text, name, version.text, tool="pipenv", group=group, **origin))

@@ -32,8 +32,7 @@ def read_notebook(source: SourceFile, reading: ParsedFile) -> None:
 def cells(source: SourceFile, kind: str = "code") -> Iterator[Fragment]:
     """Yield the text of each cell of a kind, code or markdown; raises TreeError where the file is no JSON."""
     tree = json_tree(source)
-    listed = tree.get("cells") if tree else None
-    for cell in listed.items if listed else []:
+    for cell in tree.rows("cells") if tree else ():
         own, text = cell.get("cell_type"), cell.get("source")
         if own is not None and own.text == kind and text is not None:
             yield _joined(source, text)

@@ -57,8 +57,7 @@ def _first(chain: list[YamlNode], name: str) -> YamlNode | None:
 def _parallel(node: YamlNode | None) -> list[Combination]:
     """Return the combinations of a matrix as GitLab makes them: each row by itself, its lists crossed."""
     combinations: list[Combination] = []
-    matrix = node.get("matrix") if node else None
-    for row in matrix.items if matrix else []:
+    for row in node.rows("matrix") if node else ():
         lists = {name: value.texts()[:MOST_COMBINATIONS] for name, value in row.mapping().items() if value.texts()}
         for chosen in product(*lists.values()):
             combinations.append(dict(zip(lists, chosen, strict=True)))
@@ -71,16 +70,14 @@ def read_azure(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of an Azure pipeline run on and install."""
     runner = Runner(reading)
     containers = {}
-    listed = root.get("resources", "containers")
-    for row in listed.items if listed else []:
+    for row in root.rows("resources", "containers"):
         name, image = row.get("container"), row.get("image")
         if name and image:
             containers[name.text] = image
     variables: Variables = {}
     _variables(runner, root.get("variables"), variables)
     _azure_jobs(runner, root, variables, containers, root.get("pool"), "pipeline")
-    stages = root.get("stages")
-    for stage in stages.items if stages else []:
+    for stage in root.rows("stages"):
         inner = dict(variables)
         _variables(runner, stage.get("variables"), inner)
         _azure_jobs(runner, stage, inner, containers, stage.get("pool") or root.get("pool"), "stage")
@@ -91,8 +88,7 @@ def _azure_jobs(
 ) -> None:
     if root.get("steps") is not None:
         _azure_job(runner, kind, root, variables, containers, pool)
-    jobs = root.get("jobs")
-    for number, job in enumerate(jobs.items if jobs else []):
+    for number, job in enumerate(root.rows("jobs")):
         if job.kind == "map":
             named = job.get("job") or job.get("deployment")
             name = named.text if named and named.text else str(number)
@@ -102,8 +98,7 @@ def _azure_jobs(
 def _azure_job(
     runner: Runner, name: str, job: YamlNode, outer: Variables, containers: dict[str, YamlNode], pool: YamlNode | None
 ) -> None:
-    matrix = job.get("strategy", "matrix")
-    rows = list((matrix.mapping() if matrix else {}).items())[:MOST_COMBINATIONS] or [("", job)]
+    rows = list(job.table("strategy", "matrix").items())[:MOST_COMBINATIONS] or [("", job)]
     for label, row in rows:
         if not runner.allows():
             return
@@ -117,12 +112,12 @@ def _azure_job(
         container = job.get("container")
         if container is not None:
             runner.image(containers.get(container.text, container), variables, group)
-        _azure_steps(runner, job.get("steps"), CommandScope(runner.reading, variables, group))
+        _azure_steps(runner, job.rows("steps"), CommandScope(runner.reading, variables, group))
 
 
-def _azure_steps(runner: Runner, steps: YamlNode | None, scope: CommandScope) -> None:
+def _azure_steps(runner: Runner, steps: list[YamlNode], scope: CommandScope) -> None:
     group = scope.group
-    for step in steps.items if steps else []:
+    for step in steps:
         if step.kind != "map":
             continue
         if step.get("condition") is not None:

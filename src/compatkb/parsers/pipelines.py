@@ -1,7 +1,7 @@
 """GitHub workflows and actions: jobs with every combination of their matrix, and what their steps install."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 from compatkb.core.text_position import Place
@@ -60,9 +60,7 @@ class Runner:
         for item in node.elements() if node else []:
             word = self.word(item, variables)
             if word and not word.open:
-                self.reading.statements.append(
-                    SystemUse(place=word.place, text=word.raw, name=word.value, group=group, derived=word.derived)
-                )
+                self.reading.statements.append(SystemUse(word.place, word.raw, word.value, group, derived=word.derived))
 
     def python(self, node: YamlNode | None, variables: Variables, scope: CommandScope) -> None:
         """Add the Pythons that a step sets up: one, one a line, or a list."""
@@ -70,12 +68,8 @@ class Runner:
             word = self.word(item, variables)
             for text in word.value.split() if word and not word.open else ():
                 if (specifier := _python(text)) and word:
-                    self.reading.statements.append(
-                        PythonUse(
-                            place=word.place, text=word.raw, specifier=specifier, runs=True, group=scope.group,
-                            step=scope.step, derived=word.derived,
-                        )
-                    )  # fmt: skip
+                    use = PythonUse(word.place, word.raw, specifier, scope.group, scope.step, word.derived, runs=True)
+                    self.reading.statements.append(use)
 
     def settings(self, node: YamlNode | None, variables: Variables, group: str, prefix: str = "") -> None:
         """Take the variables of a mapping over, and add the indexes among them."""
@@ -123,11 +117,11 @@ def combinations(matrix: YamlNode | None) -> list[Combination]:
     if lists:
         for chosen in product(*lists.values()):
             combination = dict(zip(lists, chosen, strict=True))
-            if not any(_agrees(row, combination) for row in _rows(matrix.get("exclude"))):
+            if not any(_agrees(row.mapping(), combination) for row in matrix.rows("exclude")):
                 entries.append(combination)
             if len(entries) >= MOST_COMBINATIONS:
                 break
-    included = list(_rows(matrix.get("include")))[:MOST_COMBINATIONS]
+    included = [row for row in matrix.rows("include") if row.kind == "map"][:MOST_COMBINATIONS]
     original = [dict(combination) for combination in entries]
     for row in included:
         values = row.mapping()
@@ -139,14 +133,7 @@ def combinations(matrix: YamlNode | None) -> list[Combination]:
     return [_flat(combination) for combination in entries[:MOST_COMBINATIONS]] or [{}]
 
 
-def _rows(node: YamlNode | None) -> Iterator[YamlNode]:
-    for item in node.items if node else []:
-        if item.kind == "map":
-            yield item
-
-
-def _agrees(row: YamlNode, combination: Combination) -> bool:
-    values = row.mapping()
+def _agrees(values: Mapping[str, YamlNode], combination: Combination) -> bool:
     return bool(values) and all(name in combination and combination[name].text == value.text for name, value in values.items())
 
 
@@ -170,7 +157,7 @@ def read_github(root: YamlNode, reading: ParsedFile) -> None:
     runner = Runner(reading)
     variables: Variables = {}
     runner.settings(root.get("env"), variables, "", "env.")
-    for name, job in (root.get("jobs") or root).mapping().items() if root.get("jobs") else ():
+    for name, job in root.table("jobs").items():
         if job.kind == "map":
             _job(runner, name, job, variables)
     runs = root.get("runs")
@@ -179,7 +166,7 @@ def read_github(root: YamlNode, reading: ParsedFile) -> None:
             default = told_of.get("default")
             variables[f"inputs.{name}"] = default.text if default else None
         group = runner.group("job:action", "the action")
-        _steps(runner, runs.get("steps"), CommandScope(reading, variables, group))
+        _steps(runner, runs.rows("steps"), CommandScope(reading, variables, group))
 
 
 def _job(runner: Runner, name: str, job: YamlNode, outer: Variables) -> None:
@@ -196,19 +183,16 @@ def _job(runner: Runner, name: str, job: YamlNode, outer: Variables) -> None:
         runner.settings(job.get("env"), variables, group, "env.")
         runner.system(job.get("runs-on"), variables, group)
         runner.image(job.get("container"), variables, group)
-        for service, node in (job.get("services") or YamlNode(job.source, 0, 0, "map")).mapping().items():
+        for service, node in job.table("services").items():
             runner.image(node, variables, runner.group(f"service:{name}.{service}", f"the service {service}", kind="service"))
         scope = CommandScope(runner.reading, variables, group)
-        _steps(runner, job.get("steps"), scope, _origins(combination))
+        origins = {f"matrix.{name}": node.place for name, node in combination.items() if node.kind == "text"}
+        _steps(runner, job.rows("steps"), scope, origins)
 
 
-def _origins(combination: Combination) -> dict[str, Place]:
-    return {f"matrix.{name}": node.place for name, node in combination.items() if node.kind == "text"}
-
-
-def _steps(runner: Runner, steps: YamlNode | None, scope: CommandScope, origins: Mapping[str, Place] | None = None) -> None:
+def _steps(runner: Runner, steps: list[YamlNode], scope: CommandScope, origins: Mapping[str, Place] | None = None) -> None:
     group = scope.group
-    for step in steps.items if steps else []:
+    for step in steps:
         if step.kind != "map" or not runner.allows():
             continue
         condition = step.get("if")

@@ -4,22 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from compatkb.core.names import normal
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
-from compatkb.parsers.requirement import is_specifier, statement
+from compatkb.parsers.requirement import is_specifier, locked, statement
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import (
-    MAIN,
-    Group,
-    IndexUse,
-    ParsedFile,
-    PythonUse,
-    Requirement,
-    RequirementRole,
-    Word,
-)
+from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, Word
 
 STEP = 1
 _Where = tuple[str, ...]
@@ -91,9 +81,8 @@ def _text(value: Any) -> str | None:
 def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a pixi.lock holds; each environment on each platform is a group."""
     root = read_yaml(source, reading)
-    listed = root.get("packages") if root else None
     packages = {}
-    for row in listed.items if listed else []:
+    for row in root.rows("packages") if root else ():
         for kind in ("conda", "pypi"):
             url = row.get(kind)
             if url is not None and url.text and (package := _package(row, url, kind)):
@@ -105,10 +94,8 @@ def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
 
 
 def _environments(root: YamlNode | None) -> Iterator[tuple[Group, list[str]]]:
-    environments = root.get("environments") if root else None
-    for name, environment in (environments.mapping() if environments else {}).items():
-        platforms = environment.get("packages")
-        for platform, rows in (platforms.mapping() if platforms else {}).items():
+    for name, environment in (root.table("environments") if root else {}).items():
+        for platform, rows in environment.table("packages").items():
             urls = [value.text for row in rows.items for key, value in row.pairs if key.text in ("conda", "pypi")]
             yield Group(f"{name}:{platform}", "environment", f"the environment {name} on {platform}"), urls
 
@@ -126,7 +113,5 @@ def _package(row: YamlNode, url: YamlNode, kind: str) -> Requirement | PythonUse
         return None
     if named == "python":
         return PythonUse(place=place, text=text, specifier=f"=={text}", runs=True, step=STEP)
-    return Requirement(
-        place=place, text=text, name=normal(named), specifier=f"=={text}", role=RequirementRole.LOCKED, hashed=True, step=STEP,
-        tool="conda" if kind == "conda" else "pip", url=url.text if kind == "pypi" else None,
-    )  # fmt: skip
+    origin = {"tool": "conda"} if kind == "conda" else {"tool": "pip", "url": url.text}
+    return locked(place, text, named, f"=={text}", **origin)

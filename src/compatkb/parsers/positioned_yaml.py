@@ -44,7 +44,7 @@ class YamlNode:
         for name in names:
             if node is None or node.kind != "map":
                 return None
-            node = next((value for key, value in node.pairs if key.text == name), None) or _merged(node, name)
+            node = _own(node, name) or next((value for base in _bases(node) if (value := _own(base, name))), None)
         return node
 
     def mapping(self) -> dict[str, "YamlNode"]:
@@ -58,6 +58,16 @@ class YamlNode:
         value_by_key.pop("<<", None)
         return value_by_key
 
+    def rows(self, *names: str) -> list["YamlNode"]:
+        """Return the items of the list at a path of keys, none where there is no list."""
+        node = self.get(*names)
+        return node.items if node else []
+
+    def table(self, *names: str) -> dict[str, "YamlNode"]:
+        """Return the mapping at a path of keys, an empty one where there is none."""
+        node = self.get(*names)
+        return node.mapping() if node else {}
+
     def elements(self) -> list["YamlNode"]:
         """Return the items of a list, and a text as a list of itself."""
         if self.kind == "list":
@@ -66,13 +76,8 @@ class YamlNode:
 
     def texts(self) -> list["YamlNode"]:
         """Return the texts among the items, those of lists within lists too."""
-        texts = []
-        for item in self.elements():
-            if item.kind == "text":
-                texts.append(item)
-            elif item.kind == "list":
-                texts += [inner for inner in item.items if inner.kind == "text"]
-        return texts
+        inner = (one for item in self.elements() for one in (item.items if item.kind == "list" else [item]))
+        return [one for one in inner if one.kind == "text"]
 
     def fragment(self) -> Fragment:
         """Return a text as a fragment that knows where each character stands."""
@@ -86,19 +91,15 @@ class YamlNode:
         return Fragment(self.source, _plain(raw, self.start))
 
 
+def _own(node: YamlNode, name: str) -> YamlNode | None:
+    return next((value for key, value in node.pairs if key.text == name), None)
+
+
 def _bases(node: YamlNode) -> list[YamlNode]:
-    merged = next((value for key, value in node.pairs if key.text == "<<"), None)
+    merged = _own(node, "<<")
     if merged is None:
         return []
     return [base for base in (merged.items if merged.kind == "list" else [merged]) if base.kind == "map" and base is not node]
-
-
-def _merged(node: YamlNode, name: str) -> YamlNode | None:
-    for base in _bases(node):
-        for key, value in base.pairs:
-            if key.text == name:
-                return value
-    return None
 
 
 def walk(node: YamlNode) -> Iterator[YamlNode]:

@@ -1,4 +1,4 @@
-"""pyproject.toml: what a project asks for, by standard fields and by those of uv, poetry, pdm and hatch."""
+"""pyproject.toml and the metadata of scripts (PEP 723): standard fields, and those of uv, poetry, pdm and hatch."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +9,8 @@ from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
+
+_OPENS, _CLOSES = "# /// script", "# ///"
 
 
 def read_pyproject(source: SourceFile, reading: ParsedFile) -> None:
@@ -22,9 +24,25 @@ def read_pyproject(source: SourceFile, reading: ParsedFile) -> None:
             read_pixi_tables(document, ("tool", "pixi"), reading)
 
 
-def read_script_table(document: Toml, reading: ParsedFile) -> None:
-    """Add what the metadata of a script declare, which are the fields of a project without their table."""
-    _PyprojectReader(document, reading).read_script()
+def read_script_metadata(source: SourceFile, reading: ParsedFile) -> None:
+    """Add what the block of metadata of a script asks for; scripts without one state nothing."""
+    lines = source.text.split("\n")
+    first = next((n for n, line in enumerate(lines) if line.rstrip() == _OPENS), None)
+    if first is None:
+        return
+    last = first + 1
+    closing = None
+    while last < len(lines) and (lines[last] == "#" or lines[last].startswith("# ")):
+        closing = last if lines[last].rstrip() == _CLOSES else closing
+        last += 1
+    if closing is None:
+        reading.problem(source.place(source.starts[first]), f"opens a block of metadata that no {_CLOSES!r} closes")
+        return
+    # the comment marks become spaces, so that the block is TOML whose places are those of the script
+    inner = [f"  {line[2:]}" for line in lines[first + 1 : closing]]
+    document = read_toml(SourceFile(source.path, "\n".join([""] * (first + 1) + inner)), reading)
+    if document is not None:
+        _PyprojectReader(document, reading).read_script()
 
 
 class _PyprojectReader:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from compatkb.core.names import normal
 from compatkb.core.text_position import Place
-from compatkb.parsers.statement import Requirement
+from compatkb.parsers.statement import Requirement, RequirementRole
 
 _PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<>].*)?)")
 _CLAUSE = re.compile(r"[ \t]*(==|!=|<=|>=|<|>)[ \t]*([0-9]+(?:\.[0-9]+)*(\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)[ \t]*")
@@ -70,6 +70,12 @@ def statement(text: str, place: Place, **more: Any) -> Requirement | None:
         place=place, text=text, name=parts.name, specifier=pinned(parts) if parts.url else parts.specifier,
         extras=parts.extras, marker=parts.marker, url=parts.url, **more,
     )  # fmt: skip
+
+
+def locked(place: Place, text: str, name: str, specifier: str, **more: Any) -> Requirement:
+    """Return a package of a lock, which is one step; whoever locked it had the file."""
+    shared: dict[str, Any] = {"role": RequirementRole.LOCKED, "hashed": True, "step": 1}
+    return Requirement(place, text, normal(name), specifier=specifier, **{**shared, **more})
 
 
 def pinned(parts: RequirementParts) -> str:

@@ -17,19 +17,15 @@ _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
 STEP = 1
 
 
-def read_requirements(source: SourceFile, reading: ParsedFile, *, role: RequirementRole = RequirementRole.INSTALL) -> None:
-    """Add what a requirements file says; all of it is one step."""
+def read_requirements(source: SourceFile, reading: ParsedFile) -> None:
+    """Add what a file of requirements or of constraints says; all of it is one step."""
+    role = RequirementRole.CONSTRAINT if reading.kind == "constraints" else RequirementRole.INSTALL
     for line in _logical_lines(source):
         text = line.text.rstrip()
         indent = len(text) - len(text.lstrip())
         text = text.strip()
         if text:
             _line(line, text, indent, reading, role)
-
-
-def read_constraints(source: SourceFile, reading: ParsedFile) -> None:
-    """Add what a constraints file says."""
-    read_requirements(source, reading, role=RequirementRole.CONSTRAINT)
 
 
 def read_python_version(source: SourceFile, reading: ParsedFile) -> None:

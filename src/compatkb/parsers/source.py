@@ -37,10 +37,6 @@ class SourceFile(SourceText):
         """Return the text as a fragment."""
         return Fragment(self, [Segment(self.text, 0)])
 
-    def part(self, start: int, end: int) -> "Fragment":
-        """Return the text between two offsets."""
-        return Fragment(self, [Segment(self.text[start:end], start)])
-
 
 class Segment(NamedTuple):
     """Text whose characters stand one after the other in the source, from `start` on."""
@@ -92,13 +88,3 @@ class Fragment:
         bounds = [start, *self._at[first:last], stop]
         pieces = (Segment(self.text[a:b], self.origin(a)) for a, b in pairwise(bounds))
         return Fragment(self.source, pieces)
-
-
-def decode(content: bytes) -> str | None:
-    """Return the text of a file, None where it is no text; bytes that are no UTF-8 become replacement characters."""
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if content.startswith(mark):
-            return content.decode(encoding, errors="replace")
-    if b"\0" in content[:8192]:
-        return None
-    return content.decode("utf-8-sig", errors="replace")

@@ -16,14 +16,14 @@ _OTHERS = ("excludePackageNames", "excludeDepNames")
 def read_renovate(source: SourceFile, reading: ParsedFile) -> None:
     """Add the groups of a Renovate configuration whose packages can be told without running its patterns."""
     tree = read_json(source, reading, comments=True)
-    rules = tree.get("packageRules") if tree else None
+    rules = tree.rows("packageRules") if tree else []
     ignored = tree.get("ignoreDeps") if tree else None
     held = [f"-{item.text}" for item in (ignored.texts() if ignored else [])]
-    for rule in rules.items if rules else []:
+    for rule in rules:
         enabled, updates = rule.get("enabled"), rule.get("matchUpdateTypes")
         if enabled and enabled.text == "false" and not updates:
             held += [f"-{word}" for word in _matched(rule) or [] if not word.startswith("!")]
-    for rule in rules.items if rules else []:
+    for rule in rules:
         name = rule.get("groupName")
         words = _matched(rule)
         if name is not None and name.text and words:
@@ -54,16 +54,14 @@ def _matched(rule: YamlNode) -> list[str] | None:
 def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:
     """Add the groups of a Dependabot configuration that are about packages of Python."""
     root = read_yaml(source, reading)
-    updates = root.get("updates") if root else None
-    for update in updates.items if updates else []:
+    for update in root.rows("updates") if root else ():
         ecosystem = update.get("package-ecosystem")
         groups = update.get("groups")
         if ecosystem is None or ecosystem.text not in ("pip", "uv", "conda") or groups is None:
             continue
         folders = update.get("directory") or update.get("directories")
         scope = [f"/{item.text.strip('/')}" for item in (folders.texts() if folders else [])]
-        ignored = update.get("ignore")
-        for one in ignored.items if ignored else []:
+        for one in update.rows("ignore"):
             named = one.get("dependency-name")
             if named and not one.get("versions") and not one.get("update-types"):
                 scope.append(f"-{named.text}")

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from compatkb.core.text_position import Place
 from compatkb.parsers.positioned_yaml import YamlNode, read_json
+from compatkb.parsers.requirement import locked
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import ParsedFile, Requirement, RequirementRole
+from compatkb.parsers.statement import ParsedFile
 from compatkb.parsers.variants import named_release, variants_of
 
 
@@ -18,12 +18,7 @@ def read_variants(source: SourceFile, reading: ParsedFile) -> None:
         node = tree.get(*problem.keys)
         reading.problem(node.place if node else tree.place, problem.message)
     name, version = release
-    place = Place(*tree.place)
-    reading.statements.append(
-        Requirement(
-            place=place, text="{", name=name, specifier=f"=={version}", role=RequirementRole.LOCKED, hashed=True, step=1
-        )
-    )
+    reading.statements.append(locked(tree.place, "{", name, f"=={version}"))
 
 
 def plain(node: YamlNode) -> Any:

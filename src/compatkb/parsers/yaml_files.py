@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from compatkb.parsers import cog, conda, containers, other_pipelines, pipelines
+from compatkb.parsers import conda, containers, other_pipelines, pipelines
 from compatkb.parsers.positioned_yaml import YamlNode, yaml_documents
 from compatkb.parsers.source import SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile
@@ -23,7 +23,7 @@ _READERS: dict[str, Callable[[YamlNode, ParsedFile], None]] = {
     "gitlab": other_pipelines.read_gitlab,
     "azure": other_pipelines.read_azure,
     "environment": conda.read_environment,
-    "cog": cog.read_cog,
+    "cog": containers.read_cog,
 }
 
 
