@@ -18,9 +18,10 @@ from markdown_defects import UNPROVEN
 from compatkb.check import check
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.lookups import Image, Lookups, lookups
+from compatkb.check.lookups import Lookups, lookups
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
+from compatkb.store.queries.images import ImageRecord
 from compatkb.store.reader import Snapshot
 
 DAY = date(2025, 9, 1)
@@ -71,7 +72,7 @@ def render(facts: Snapshot, pick: random.Random) -> str:
     return "\n".join([*lines, *(f"[{label}]: {target}" for label, target in links.items())]) + "\n"
 
 
-def _images(data: Lookups) -> list[Image]:
+def _images(data: Lookups) -> list[ImageRecord]:
     day = DAY.toordinal()
     found = [image for images in data.images.values() for image in images]
     listed = [i for i in found if re.match(r"\d", i.name) and any(a <= day <= b for a, b in i.runs)]
@@ -84,7 +85,7 @@ def _images(data: Lookups) -> list[Image]:
     ]
 
 
-def _exact(data: Lookups, image: Image, product: str) -> str | None:
+def _exact(data: Lookups, image: ImageRecord, product: str) -> str | None:
     held = data.contents(image).get(product)
     if held is None or not held.spec.startswith("==") or not held.mask:
         return None
@@ -92,7 +93,7 @@ def _exact(data: Lookups, image: Image, product: str) -> str | None:
     return names[0] if len(names) == 1 or product == "gpu-driver" else None
 
 
-def _cell(data: Lookups, image: Image, product: str, links: dict[str, str]) -> str:
+def _cell(data: Lookups, image: ImageRecord, product: str, links: dict[str, str]) -> str:
     spec = data.contents(image)[product].spec.removeprefix("==").removesuffix(".*")
     if product not in HOMES:
         return spec

@@ -8,11 +8,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from compatkb.check import baseline, files, migration_rules, suppressions
-from compatkb.check.common_rules import ENDED
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.places import FileRole, is_passed_over, place_of
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import normal
 from compatkb.parsers.file_types import kind_of
@@ -25,24 +24,20 @@ class CheckerFamily(NamedTuple):
     checker: Callable[[], Any]  # a module with RULES and check, which yields findings in any order
 
 
-def _is_document(path: str) -> bool:
-    return path.lower().endswith((".md", ".markdown", ".mdown", ".mkd", ".rst", ".html", ".htm", ".ipynb"))
-
-
 def _states_versions(path: str) -> bool:
     return kind_of(path) not in (None, "markdown")
 
 
-def _builds_images(path: str) -> bool:
-    return kind_of(path) in ("compose", "dockerfile", "markdown")
-
-
-CHECKERS = (CheckerFamily(_is_document, lambda: import_module("compatkb.check.markdown.checker")),)
+_DOCUMENTS = (".md", ".markdown", ".mdown", ".mkd", ".rst", ".html", ".htm", ".ipynb")
+_BUILDS = ("compose", "dockerfile", "markdown")
+CHECKERS = (
+    CheckerFamily(lambda path: path.lower().endswith(_DOCUMENTS), lambda: import_module("compatkb.check.markdown.checker")),
+)
 """What looks at one document at a time: check(document, context)."""
 
 REPOSITORY_CHECKERS = (
     CheckerFamily(_states_versions, lambda: import_module("compatkb.check.project.checker")),
-    CheckerFamily(_builds_images, lambda: import_module("compatkb.check.tree")),
+    CheckerFamily(lambda path: kind_of(path) in _BUILDS, lambda: import_module("compatkb.check.tree")),
 )
 """What looks at all documents together: check(documents, context)."""
 
@@ -112,16 +107,12 @@ _DECLARED = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*["']([\w.-]+)["']""", re.MULT
 
 def _copies(documents: Iterable[TextDocument], context: CheckContext) -> tuple[str, ...]:
     """Return the folders that are copies of packages of the data, as their names say and the manifest of a package in them."""
-    return tuple(
-        f"{folder}/"
-        for document in documents
-        if (folder := _package_folder(document.path)) and _is_copy(folder, document, context)
-    )
-
-
-def _package_folder(path: str) -> str:
-    folder, _, name = path.rpartition("/")
-    return folder if name in _MANIFESTS else ""
+    folders = []
+    for document in documents:
+        folder, _, name = document.path.rpartition("/")
+        if folder and name in _MANIFESTS and _is_copy(folder, document, context):
+            folders.append(f"{folder}/")
+    return tuple(folders)
 
 
 def _is_copy(folder: str, manifest: TextDocument, context: CheckContext) -> bool:

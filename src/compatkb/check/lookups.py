@@ -7,12 +7,11 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from compatkb.core.names import word_key
 from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions
-from compatkb.store.queries.images import ImageBuildState, contents_of, images, repositories
+from compatkb.store.queries.images import ContentRecord, ImageRecord, contents_of, images, repositories
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
@@ -56,34 +55,11 @@ class ForgeReference(NamedTuple):
     ref: str | None
 
 
-class Image(NamedTuple):
-    """An image tag that the data know; `runs` are the days, as ordinals, from and to which documents listed it."""
-
-    id: int
-    repository: str
-    name: str
-    device: str
-    runs: tuple[tuple[int, int], ...]
-    sources: tuple[str, ...]
-    flavour: str | None = None
-    option: str | None = None
-    built: ImageBuildState | None = None
-
-
 class BuildFilesState(NamedTuple):
     """A state of the build files of images: its day, as an ordinal, and what says so."""
 
     day: int
     sources: tuple[str, ...]
-
-
-class ImageContent(NamedTuple):
-    """One thing that an image is known to hold: the elements that it may be, and how that is known."""
-
-    product_id: str
-    mask: int
-    spec: str
-    basis: str
 
 
 def written(text: str) -> WrittenVersion | None:
@@ -123,9 +99,7 @@ class Lookups:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
         self._masks: dict[tuple[str, str], int] = {}
-        self._contents: dict[int, dict[str, ImageContent]] = {}
         self._nearest: dict[str, str | None] = {}
-        self._ends: dict[tuple[str, int], tuple[date, tuple[str, ...]] | None] = {}
 
     def product(self, heading: str) -> Product | None:
         """Return the product that the heading of a column means: its whole text, or its last words ("Base OS")."""
@@ -223,14 +197,10 @@ class Lookups:
     # -- images ------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def images(self) -> dict[str, tuple[Image, ...]]:
+    def images(self) -> dict[str, tuple[ImageRecord, ...]]:
         """Every image tag by its name; several repositories may have one of the same name."""
-        images_by_name: dict[str, list[Image]] = {}
-        for record in images(self.facts):
-            image = Image(
-                record.id, record.repository, record.name, record.device, record.runs, urls(record.sources),
-                record.flavour, record.option, record.built,
-            )  # fmt: skip
+        images_by_name: dict[str, list[ImageRecord]] = {}
+        for image in images(self.facts):
             images_by_name.setdefault(image.name, []).append(image)
         return {name: tuple(images) for name, images in images_by_name.items()}
 
@@ -239,7 +209,7 @@ class Lookups:
         """The image repositories of the data."""
         return repositories(self.facts)
 
-    def image(self, name: str, repository: str | None = None) -> Image | None:
+    def image(self, name: str, repository: str | None = None) -> ImageRecord | None:
         """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
         images = self.images.get(name, ())
         return next((i for i in images if repository in (None, i.repository)), images[0] if images else None)
@@ -275,21 +245,16 @@ class Lookups:
                 candidates.append((not same, apart, other))
         return min(candidates)[2] if candidates else None
 
-    def speaker(self, tags: Iterable[tuple[str, str | None]], day: date) -> Image | None:
+    def speaker(self, tags: Iterable[tuple[str, str | None, int, int]], day: date) -> ImageRecord | None:
         """Return the image that a row's tags name: the first that is known; a moving tag only while it is what it is now."""
-        images = [image for name, repository in tags if (image := self.image(name, repository))]
+        images = [image for name, repository, *_ in tags if (image := self.image(name, repository))]
         fixed = [image for image in images if re.search(r"\d", image.name)]
         moving = [image for image in images if image.runs and max(image.runs)[0] <= day.toordinal()]
         return next(iter([*fixed, *moving]), None)
 
-    def contents(self, image: Image) -> dict[str, ImageContent]:
+    def contents(self, image: ImageRecord) -> dict[str, ContentRecord]:
         """Return what an image is known to hold, by product."""
-        if image.id not in self._contents:
-            parts = contents_of(self.facts, image.id)
-            self._contents[image.id] = {
-                part.product: ImageContent(part.product, part.mask, part.spec, part.basis) for part in parts
-            }
-        return self._contents[image.id]
+        return {part.product: part for part in contents_of(self.facts, image.id)}
 
     @cached_property
     def states(self) -> dict[tuple[str, str], BuildFilesState]:
@@ -311,22 +276,19 @@ class Lookups:
 
     def ended(self, product: str, mask: int, day: date, within: int) -> tuple[date, tuple[str, ...]] | None:
         """Return the last supported day of these elements and its sources, where all ended, or will within so many days."""
-        last = self._last_day(product, mask)
+        last = _last_day(self.facts, product, mask)
         return None if last is None or last[0].toordinal() >= day.toordinal() + within else last
 
-    def _last_day(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
-        if (product, mask) not in self._ends:
-            self._ends[product, mask] = self._read_end(product, mask)
-        return self._ends[product, mask]
 
-    def _read_end(self, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
-        ends = [e.eol for e in self.facts.elements(product).of(mask)]
-        if not ends or any(end is None for end in ends):
-            return None
-        last = max(end for end in ends if end is not None)
-        names = self.names(product, mask)
-        record = release(self.facts, product, names[-1])
-        return date.fromordinal(last), urls(record.eol_sources) if record else ()
+@lru_cache(maxsize=8192)
+def _last_day(facts: Snapshot, product: str, mask: int) -> tuple[date, tuple[str, ...]] | None:
+    elements = facts.elements(product).of(mask)
+    ends = [e.eol for e in elements if e.eol is not None]
+    if not ends or len(ends) < len(elements):
+        return None
+    last = max(ends)
+    record = release(facts, product, lookups(facts).names(product, mask)[-1])
+    return date.fromordinal(last), urls(record.eol_sources) if record else ()
 
 
 def _same(release: str, numbers: tuple[int, ...]) -> bool:
@@ -354,8 +316,3 @@ def spelt(versions: Iterable[Any]) -> str:
     """Return names as a sentence lists them."""
     names = [str(version) for version in versions]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def key(text: str) -> str:
-    """Return a name as names are compared."""
-    return word_key(text)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.lookups import BUILT, Lookups, lookups, written
-from compatkb.check.markdown.rows import RowFacts, read_rows
+from compatkb.check.lookups import BUILT, Lookups, lookups, urls, written
+from compatkb.check.markdown.rows import read_rows
 from compatkb.check.markdown.text import MarkdownPage, read_page
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
@@ -163,7 +163,7 @@ def _against_tag(
     if mask and held.mask and not mask & held.mask:
         name = f"{argument.product.name} {held.spec.removeprefix('==')}"
         message = f"{argument.name} is {argument.word.value}, and {image.name} is known with {name}"
-        yield document.finding(DIFFERS, *span, message, sources=image.sources, subject=argument.name)
+        yield document.finding(DIFFERS, *span, message, sources=urls(image.sources), subject=argument.name)
 
 
 def _against_tables(
@@ -175,15 +175,15 @@ def _against_tables(
         return
     for page in pages:
         for row in read_rows(page, data):
-            value = row.values.get(argument.product.id) if argument.product and _names(row, tag) else None
+            value = (
+                row.values.get(argument.product.id)
+                if argument.product and any(named.name == tag for named in row.named)
+                else None
+            )
             if value and mask and value.mask and not value.mask & mask:
                 where = f"{document.path}:{argument.word.place.line}"
                 message = f"{where} builds {tag} with {argument.name} {argument.word.value}, this row has {value.text}"
                 yield page.document.finding(DIFFERS, value.cell.start, value.cell.end, message, subject=value.text)
-
-
-def _names(row: RowFacts, tag: str) -> bool:
-    return any(named.name == tag for named in row.named)
 
 
 def _tabled(page: MarkdownPage, services: set[str]) -> Iterator[Finding]:

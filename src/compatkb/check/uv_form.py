@@ -27,7 +27,11 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     its own only for what is named.
     """
     uv: dict[str, Any] = tomllib.loads(text).get("tool", {}).get("uv", {})
-    brought = [e for e in automatic_of(facts, builds, facts.all_platforms) if not _is_named(text, e)]
+    brought = [
+        e
+        for e in automatic_of(facts, builds, facts.all_platforms)
+        if not re.search(rf"[\"']{re.escape(e.distribution or e.product)}\b", text)
+    ]
     names = list(dict.fromkeys(e.distribution or e.product for e in (*builds, *brought)))
     header = _SOURCES.search(text)
     source_names = {normal(name) for name in uv.get("sources", {})}
@@ -50,7 +54,3 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     last = len(text)
     edits += [Edit(last, last, more if text.endswith("\n") else f"\n{more}")] if more else []
     return tuple(edits)
-
-
-def _is_named(text: str, element: Element) -> bool:
-    return bool(re.search(rf"[\"']{re.escape(element.distribution or element.product)}\b", text))

@@ -8,8 +8,7 @@ from packaging.utils import canonicalize_name
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.device import UNKNOWN, device_of, system_of
-from compatkb.doctor.error_text import ErrorText, PatternMatch
-from compatkb.doctor.phrases import is_phrase, meant_by
+from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.successors import SuccessorStack
 from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
@@ -28,6 +27,10 @@ COLLECT = (
     "what `python -m torch.utils.collect_env` prints, and `pip list`",
     "what `compatkb doctor` says of the machine",
 )
+_WORD = re.compile(r"[a-z0-9_+][a-z0-9_.+]*[a-z0-9_+]|[a-z0-9]")
+_MOST, _LONG = 120, 6
+_SMALL = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "the", "to", "with"])
+_NUMBER = re.compile(r"\.[0-9]+$")
 _SONAME = re.compile(r"lib[a-z0-9_+-]{2,40}\.so\.\d{1,3}|[a-z]{3,20}\d{1,2}\.dll")
 
 
@@ -160,6 +163,25 @@ def _evidence(facts: Snapshot, pasted: ErrorText, text: str, device: str) -> _Ev
         for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide_records(facts, "cause")}):
             _add(facts, evidence, symptom, [PatternMatch(1, text.strip(), ())])
     return evidence
+
+
+def is_phrase(text: str) -> bool:
+    """Return whether a text is short enough to be words that somebody typed."""
+    return len(text) <= _MOST and "\n" not in text.strip()
+
+
+def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the symptoms of which one pattern, with its first cause, has every word of a phrase; none for too few words."""
+    words = [_NUMBER.sub("", word) for word in _WORD.findall(plain(text)) if word not in _SMALL]
+    if not words or (len(words) == 1 and len(words[0]) < _LONG):
+        return []
+
+    def is_meant(symptom: dict[str, Any]) -> bool:
+        cause = causes[symptom["causes"][0]["cause"]]
+        sayings = (plain(f"{pattern} {cause['id']} {cause['title']}") for pattern in symptom["patterns"])
+        return any(all(word in saying for word in words) for saying in sayings)
+
+    return [symptom for symptom in symptoms if is_meant(symptom)]
 
 
 def _add(facts: Snapshot, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch]) -> None:

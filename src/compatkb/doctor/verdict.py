@@ -9,18 +9,12 @@ from compatkb.doctor.checks import (
     InstalledDistribution,
     Remark,
     Seen,
-    device_of,
-    driver_of,
     graphics_remarks,
-    hardware_of,
-    held_of,
     library_remarks,
     package_remarks,
-    seen_as,
-    system_of,
 )
+from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Machine
-from compatkb.doctor.machine_request import is_idle, is_unserved, pins_of, place_of, reaches, request_of
 from compatkb.doctor.successors import SuccessorStack, successor_stack
 from compatkb.doctor.version_extraction import is_known
 from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
@@ -82,33 +76,28 @@ class Examination(NamedTuple):
 
 def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     """Return what the data say of a machine as of a day."""
-    held = tuple(held_of(facts, machine))
-    seen = tuple(seen_as(facts, graphics) for graphics in machine.graphics or ())
-    system = system_of(facts, machine)
-    driver = driver_of(facts, machine)
+    known = KnownMachine(facts, machine, clock)
+    held, seen, devices = known.held, known.seen, known.devices
     remarks = [*package_remarks(held), *graphics_remarks(facts, machine, seen), *library_remarks(facts, machine)]
-    answer, beside = _judge(facts, machine, held, seen, system, driver, clock)
-    best = best_of(facts, machine, held, seen, system, clock, answer)
-    devices = device_of(facts, held, seen)
-    unserved = bool(answer) and is_unserved(facts, machine, devices, seen)
+    answer, beside = _judge(known)
+    best = best_of(known, answer)
+    unserved = bool(answer) and known.is_unserved
     blind = machine.sees_gpu is False and bool(devices) and needs_graphics(facts, devices[0])
-    remarks += [*_answer_remarks(facts, answer, devices, seen, unserved=unserved), *_driver_remarks(best, driver)]
+    remarks += [*_answer_remarks(known, answer, unserved=unserved), *_driver_remarks(best, known.driver)]
     remarks += [_blind_remark(machine)] if blind else []
     remarks += [_beside_remark(name, version) for name, version in beside]
     there = best is not None and best.where == "same" and all(item.known or not item.core for item in held)
     steps = steps_to(facts, held, best.stack, clock) if best and not there else ()
-    place = place_of(facts, machine, system)
-    hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1]]
+    hardware = [("hardware", name) for name in known.hardware[:1]]
     served = (best.stack.device,) if best else devices
-    instead = successor_stack(facts, [item.product for item in held if item.main], place + hardware, served, clock)
+    instead = successor_stack(facts, [item.product for item in held if item.main], known.place + hardware, served, clock)
     proposed = best.stack if best and not there else instead.stack if instead else None
     unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
-    proven = proven_of(facts, unsure, place, hardware, clock) if unsure else None
-    unused = blind or (answer is not None and is_idle(facts, devices, seen))
-    examination = Examination(
-        machine, held, seen, system, driver, tuple(remarks), answer, best, steps, unserved, instead, proven
+    proven = proven_of(known, unsure) if unsure else None
+    unused = blind or (answer is not None and known.is_idle)
+    return Examination(
+        machine, held, seen, known.system, known.driver, tuple(remarks), answer, best, steps, unserved, instead, proven, unused
     )
-    return examination._replace(unused=unused)
 
 
 def _blind_remark(machine: Machine) -> Remark:
@@ -121,83 +110,61 @@ def _blind_remark(machine: Machine) -> Remark:
 
 def _beside_remark(name: str, version: str) -> Remark:
     return Remark(
-        "not-named-together",
-        Severity.WARNING,
-        f"no source lists {name} {version} with the others; nothing excludes it",
+        "not-named-together", Severity.WARNING, f"no source lists {name} {version} with the others; nothing excludes it"
     )
 
 
-def _judge(
-    facts: Snapshot,
-    machine: Machine,
-    held: tuple[InstalledDistribution, ...],
-    seen: tuple[Seen, ...],
-    system: str | None,
-    driver: str | None,
-    clock: Clock,
-) -> tuple[Answer | None, list[tuple[str, str]]]:
+def _judge(known: KnownMachine) -> tuple[Answer | None, list[tuple[str, str]]]:
     """Return the answer to what is installed on this machine, and the packages that were left out of it.
 
     Left out are run-time packages, and others that bring no device, if they deny nothing and nothing is known of them.
     """
-    packages = pins_of(facts, held, leaves=False)
+    facts, packages, place = known.facts, known.pins(leaves=False), known.place
     if not packages:
         return None, []
-    devices = device_of(facts, held, seen)
-    place = place_of(facts, machine, system)
-    hardware = hardware_of(facts, seen)
-    if len(hardware) == 1 and devices and reaches(facts, hardware[0], devices[0]):
-        place.append(("hardware", hardware[0]))
-        if driver and is_known(facts, DRIVER, driver):
-            with_driver = request_of(facts, [*packages, *place, (DRIVER, driver)], devices, clock)
+    if len(known.hardware) == 1 and known.reaches(known.hardware[0]):
+        place.append(("hardware", known.hardware[0]))
+        if known.driver and is_known(facts, DRIVER, known.driver):
+            with_driver = known.request([*packages, *place, (DRIVER, known.driver)])
             if with_driver and not best_stacks(facts, with_driver):
                 return resolve(facts, with_driver), []  # denied; that no list names a driver says nothing
-    leaves = [pin for pin in pins_of(facts, held, leaves=True) if pin not in packages]
-    core = _core(facts, packages)
+    leaves = [pin for pin in known.pins(leaves=True) if pin not in packages]
+    brings = {route.provider for route in facts.routes}
+    core = [pin for pin in packages if pin[0] in brings or facts.products[pin[0]].role == Role.COMPANION]
     for main, rest in ((packages, []), (core, [pin for pin in packages if pin not in core])):
         asked = [([*main, *leaves], rest), (main, rest)]
         for pins, left in asked if main else ():
-            request = request_of(facts, pins + place, devices, clock)
+            request = known.request(pins + place)
             stacks = best_stacks(facts, request) if request else ()
             if request and stacks and stacks[0].level < Certainty.UNKNOWN:
                 others = left if pins is not main else [*leaves, *left]
-                culprits = [pin for pin in others if _alone_denied(facts, main + place, pin, devices, clock)]
+                culprits = [pin for pin in others if _alone_denied(known, main + place, pin)]
                 if not culprits:
                     return Answer(request, stacks[0].verdict, stacks, (), ()), left
-                request = request_of(facts, [*main, *culprits, *place], devices, clock)
+                request = known.request([*main, *culprits, *place])
                 return (resolve(facts, request) if request else None), []
-    request = request_of(facts, packages + place, devices, clock)
+    request = known.request(packages + place)
     return (resolve(facts, request) if request else None), []
 
 
-def _core(facts: Snapshot, packages: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the packages that bring a device, and their companions."""
-    providers = {route.provider for route in facts.routes}
-    return [pin for pin in packages if pin[0] in providers or facts.products[pin[0]].role == Role.COMPANION]
-
-
-def _alone_denied(
-    facts: Snapshot, options: list[tuple[str, str]], pin: tuple[str, str], devices: tuple[str, ...], clock: Clock
-) -> bool:
+def _alone_denied(known: KnownMachine, options: list[tuple[str, str]], pin: tuple[str, str]) -> bool:
     """Return whether one run-time package alone turns what would work into what does not."""
-    without, with_it = (request_of(facts, pins, devices, clock) for pins in (options, [*options, pin]))
+    without, with_it = (known.request(pins) for pins in (options, [*options, pin]))
     if without is None or with_it is None:
         return False
-    before, after = best_stacks(facts, without), best_stacks(facts, with_it)
+    before, after = best_stacks(known.facts, without), best_stacks(known.facts, with_it)
     return bool(before) and before[0].level < Certainty.UNKNOWN and not after
 
 
-def _answer_remarks(
-    facts: Snapshot, answer: Answer | None, devices: tuple[str, ...], seen: tuple[Seen, ...], *, unserved: bool
-) -> list[Remark]:
+def _answer_remarks(known: KnownMachine, answer: Answer | None, *, unserved: bool) -> list[Remark]:
     if unserved:
-        message = f"the installed packages are built for {devices[0]}, and no GPU here is on the list of supported hardware"
+        built = f"the installed packages are built for {known.devices[0]}"
+        message = f"{built}, and no GPU here is on the list of supported hardware"
         return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the CPU builds")]
-    if answer and is_idle(facts, devices, seen):
-        message = f"this machine has a GPU with XPU support, but the installed packages are built for {devices[0]}"
-        return [
-            Remark("build-for-another-device", Severity.WARNING, message, "install the builds for the GPU, as shown below")
-        ]
+    if answer and known.is_idle:
+        message = f"this machine has a GPU with XPU support, but the installed packages are built for {known.devices[0]}"
+        fix = "install the builds for the GPU, as shown below"
+        return [Remark("build-for-another-device", Severity.WARNING, message, fix)]
     return []
 
 

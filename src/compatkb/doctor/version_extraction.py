@@ -7,15 +7,23 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from compatkb.core.vocabulary import Role
-from compatkb.doctor import installer_output
 from compatkb.doctor.error_text import ErrorText, plain
-from compatkb.doctor.installer_output import VersionMention
 from compatkb.errors import CompatkbError
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import product_names
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
+_ECHO_REACH = 40  # so many lines after a question about a version may hold the answer
+_ASKED = re.compile(r"([a-z_][a-z0-9_]{1,60})\.__version__")
+_BARE = re.compile(r"^[ '(>]*v?([0-9]+\.[0-9]+[0-9a-z.+_-]{0,40})[' )]*$")
+_NAME, _VERSION = r"([a-z0-9][a-z0-9_.-]{0,80})", r"([0-9][0-9a-z.+_-]{0,40})"
+_WHOLE_NAME = r"([a-z0-9][a-z0-9_.-]{0,80}+)"
+_PUT_IN = re.compile(r"successfully installed ([^\n]{1,20000})")
+_TAKEN_OUT = re.compile(rf"(?:uninstalling |successfully uninstalled |installation: ){_NAME}[- ]{_VERSION}")
+_SATISFIED = re.compile(rf"requirement already satisfied: {_WHOLE_NAME}[^\n]{{0,400}}?\({_VERSION}\) ?$", re.MULTILINE)
+_UV = re.compile(rf"^ ?([-+~]) {_NAME}=={_VERSION} ?$", re.MULTILINE)
+_OTHER_PYTHON = re.compile(r"^[^\n]*(?:requires-python|require a different python)[^\n]*$", re.MULTILINE)
 _NEXT = re.compile(
     r"(?:==|'?(?: with)?(?: version)?[ =:]{0,4}[ =:'-]v?|\n ?version: )"
     r"([0-9][0-9a-z+_-]{0,20}(?:\.[0-9a-z+_-]{1,30}){1,8})(?![0-9a-z+])"
@@ -34,6 +42,14 @@ _LINE = 400
 _SHORT = 4  # a name in prose has as many letters at least
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
 """How a version was told, the most telling way first."""
+
+
+class VersionMention(NamedTuple):
+    """A name with its version, and where the text has it."""
+
+    name: str
+    version: str
+    at: int
 
 
 class Read(NamedTuple):
@@ -59,12 +75,12 @@ def read_versions(facts: Snapshot, pasted: ErrorText, learnt: tuple[Read, ...] =
 
     What an installer removed does not count, and no more do the Pythons that releases require.
     """
-    pasted = ErrorText(installer_output.without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
-    new = _by_product(facts, pasted, installer_output.put_in, SAYS)
-    gone = _by_product(facts, pasted, installer_output.taken_out, SAYS)
+    pasted = ErrorText(_without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
+    new = _by_product(facts, pasted, _put_in, SAYS)
+    gone = _by_product(facts, pasted, _taken_out, SAYS)
     removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
-    listed = _by_product(facts, pasted, installer_output.satisfied, INSTALLED)
-    echoes = _by_product(facts, pasted, installer_output.echoed, SAYS)
+    listed = _by_product(facts, pasted, _satisfied, INSTALLED)
+    echoes = _by_product(facts, pasted, _echoed, SAYS)
     reads = [*learnt, *new, *echoes, *_says(facts, pasted), *listed, *_named(facts, pasted)]
     best: dict[str, Read] = {}
     for read in reads:
@@ -73,6 +89,49 @@ def read_versions(facts: Snapshot, pasted: ErrorText, learnt: tuple[Read, ...] =
         if read.product in facts.products and (read.product not in best or read.how < best[read.product].how):
             best[read.product] = read
     return tuple(best[product] for product in facts.products if product in best)
+
+
+def _without_other_pythons(text: str) -> str:
+    """Return plain text without the lines that list which Pythons a release requires: those are nobody's versions."""
+    return _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), text)
+
+
+def _put_in(text: str) -> list[VersionMention]:
+    """Return what an installer says it installed."""
+    packages = [VersionMention(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] != "-"]
+    for match in _PUT_IN.finditer(text):
+        for word in match[1].split():
+            name, sign, version = word.rpartition("-")
+            if sign and version[:1].isdigit():
+                packages.append(VersionMention(name, version, match.start()))
+    return packages
+
+
+def _taken_out(text: str) -> list[VersionMention]:
+    """Return what an installer says it removed."""
+    packages = [VersionMention(m[1].rstrip("-."), m[2].rstrip(".-_"), m.start()) for m in _TAKEN_OUT.finditer(text)]
+    return [*packages, *(VersionMention(m[2], m[3], m.start()) for m in _UV.finditer(text) if m[1] == "-")]
+
+
+def _satisfied(text: str) -> list[VersionMention]:
+    """Return what an installer found to be there already."""
+    return [VersionMention(m[1], m[2], m.start()) for m in _SATISFIED.finditer(text)]
+
+
+def _echoed(text: str) -> list[VersionMention]:
+    """Return the versions that an interpreter printed when it was asked for `name.__version__`, by the names asked for."""
+    packages: list[VersionMention] = []
+    waiting: list[str] = []
+    left = at = 0
+    for line in text.split("\n"):
+        asked = _ASKED.findall(line) if "__version__" in line else []
+        if asked:
+            waiting, left = asked, _ECHO_REACH
+        elif waiting and left and (bare := _BARE.match(line)):
+            packages.append(VersionMention(waiting.pop(0), bare[1], at))
+        left = max(0, left - 1)
+        at += len(line) + 1
+    return packages
 
 
 def shape(facts: Snapshot, product: str, text: str) -> str:

@@ -6,9 +6,9 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.checks import InstalledDistribution, Seen, device_of, hardware_of
-from compatkb.doctor.machine import Installed, Machine
-from compatkb.doctor.machine_request import is_idle, is_unserved, place_of, reaches, request_of
+from compatkb.doctor.checks import InstalledDistribution, device_of
+from compatkb.doctor.known_machine import KnownMachine, reaches, request_of
+from compatkb.doctor.machine import Installed
 from compatkb.doctor.version_extraction import is_known
 from compatkb.engine.answer import Alternative, Answer, best_stacks
 from compatkb.engine.stacks import Stack
@@ -28,69 +28,49 @@ class UpgradeStep(NamedTuple):
     after: str | None
 
 
-def best_of(
-    facts: Snapshot,
-    machine: Machine,
-    held: tuple[InstalledDistribution, ...],
-    seen: tuple[Seen, ...],
-    system: str | None,
-    clock: Clock,
-    answer: Answer | None,
-) -> Alternative | None:
+def best_of(known: KnownMachine, answer: Answer | None) -> Alternative | None:
     """Return the stack to go to: the one that is there where it works, else the one with the fewest changes.
 
     Devices and GPUs of the machine are kept, and the releases that are installed as long as there is a stack with them.
     """
-    devices = device_of(facts, held, seen)
-    unserved, idle = is_unserved(facts, machine, devices, seen), answer is not None and is_idle(facts, devices, seen)
+    facts, devices = known.facts, known.devices
+    unserved, idle = known.is_unserved, answer is not None and known.is_idle
     if answer and answer.stacks and answer.verdict.is_usable and not unserved and not idle:
         return Alternative((), "same", answer.stacks[0])
     if answer and not unserved and not idle:
         near = [n for n in answer.nearest if n.stack.verdict.is_usable and n.stack.device in (devices or (n.stack.device,))]
         if near:
-            return min(near, key=lambda n: len(steps_to(facts, held, n.stack, clock)))
+            return min(near, key=lambda n: len(steps_to(facts, known.held, n.stack, known.clock)))
     if idle:
-        devices = device_of(facts, (), seen)
-    if unserved or (not devices and machine.graphics is not None):
+        devices = device_of(facts, (), known.seen)
+    if unserved or (not devices and known.machine.graphics is not None):
         devices = unasked_devices(facts, lambda device: not needs_graphics(facts, device))
-    return _best_for(facts, machine, held, seen, system, clock, devices)
+    return _best_for(known, devices)
 
 
-def _best_for(
-    facts: Snapshot,
-    machine: Machine,
-    held: tuple[InstalledDistribution, ...],
-    seen: tuple[Seen, ...],
-    system: str | None,
-    clock: Clock,
-    devices: tuple[str, ...],
-) -> Alternative | None:
+def _best_for(known: KnownMachine, devices: tuple[str, ...]) -> Alternative | None:
     """Return the stack for devices that keeps the releases of what is installed, else of its main package, else the best.
 
     What has ended is added only where nothing else serves the GPU.
     """
-    hardware = [("hardware", name) for name in hardware_of(facts, seen)[:1] if devices and reaches(facts, name, devices[0])]
+    facts, held = known.facts, known.held
+    hardware = [("hardware", name) for name in known.hardware[:1] if devices and reaches(facts, name, devices[0])]
     main = next(iter(route.provider for route in facts.routes))
     companions = tuple(item.product for item in held if facts.products[item.product].role == Role.COMPANION)
-    place = place_of(facts, machine, system)
-    releases, there = _releases(facts, held), {item.product for item in held}
+    place = known.place
+    releases, replaced = _releases(facts, held), facts.successors.keys() - {item.product for item in held}
     last: Alternative | None = None
     for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
         for pins in (releases, [pin for pin in releases if pin[0] == main], []):
             for words in ((main, *companions), (main,)):
                 fixed = {name for name, _ in pins}
-                request = request_of(facts, [*pins, *options], devices, clock, tuple(w for w in words if w not in fixed))
+                request = known.request([*pins, *options], devices, tuple(w for w in words if w not in fixed))
                 usable = [stack for stack in (best_stacks(facts, request) if request else ()) if stack.verdict.is_usable]
                 last = last or next((Alternative((), "best", stack) for stack in usable), None)
-                best = next((stack for stack in usable if not _ended(facts, stack) - there), None)
+                best = next((stack for stack in usable if not replaced & {e.product for e in stack.packages}), None)
                 if best:
                     return Alternative((), "best", best)
     return last
-
-
-def _ended(facts: Snapshot, stack: Stack) -> set[str]:
-    """Return the products of a stack that others have replaced."""
-    return {element.product for element in stack.packages} & facts.successors.keys()
 
 
 def _releases(facts: Snapshot, held: tuple[InstalledDistribution, ...]) -> list[tuple[str, str]]:
@@ -148,16 +128,15 @@ def _may_stay(facts: Snapshot, product: str, old: Installed, stack: Stack, clock
     return bool(request and best_stacks(facts, request))
 
 
-def proven_of(
-    facts: Snapshot, stack: Stack, place: list[tuple[str, str]], hardware: list[tuple[str, str]], clock: Clock
-) -> Stack | None:
+def proven_of(known: KnownMachine, stack: Stack) -> Stack | None:
     """Return the best stack of the same kind of which every step is stated or observed; the one proposed is only likely."""
-    main = next((e for e in stack.packages if e.product in {route.provider for route in facts.routes}), None)
+    main = next((e for e in stack.packages if e.product in {route.provider for route in known.facts.routes}), None)
     if main is None:
         return None
+    place, hardware = known.place, [("hardware", name) for name in known.hardware[:1]]
     for options in (place + hardware, [pin for pin in place if pin[0] != "python"] + hardware):
-        request = request_of(facts, options, (stack.device,), clock, (main.product,))
-        stacks = best_stacks(facts, request, certain_only=True) if request else ()
+        request = known.request(options, (stack.device,), (main.product,))
+        stacks = best_stacks(known.facts, request, certain_only=True) if request else ()
         if matching := [other for other in stacks if other.route == stack.route]:
             return matching[0]
     return None

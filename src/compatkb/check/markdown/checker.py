@@ -3,24 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD
-from compatkb.check.markdown import (
-    days,
-    images,
-    installs,
-    links,
-    listings,
-    machine,
-    prose,
-    runs,
-    stacks,
-    tables,
-)
+from compatkb.check.markdown import days, images, installs, links, listings, machine, prose, runs, stacks, tables
 from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding
 
 TOPICS = (days, images, installs, links, listings, machine, prose, runs, stacks, tables)

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, Image, Lookups, lookups, urls
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, urls
 from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
-from compatkb.store.queries.images import ImageBuildState
+from compatkb.store.queries.images import ImageBuildState, ImageRecord
 
 IMPOSSIBLE = CheckRule(
     "date-impossible", Severity.INFO, "a day that cannot be, such as build files older than what they build"
@@ -83,7 +82,7 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCont
 
 def _built(data: Lookups, row: RowFacts, context: CheckContext) -> ImageBuildState | None:
     """Return the state of the build files that the image of a row was made from, where it is known by the day asked about."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    image = data.speaker(row.tags, context.day)
     built = image.built if image else None
     return built if built and built.ref and built.on and built.on <= context.day.isoformat() else None
 
@@ -162,7 +161,7 @@ def _everything(data: Lookups, rows: list[RowFacts], day: date, within: int) -> 
                 yield Occurrence(product, occurrence.mask, text, f"{tag.name} {how}", tag.start, tag.end)
 
 
-def _speaking(row: RowFacts, data: Lookups, day: date) -> Iterator[tuple[Image, TagMention]]:
+def _speaking(row: RowFacts, data: Lookups, day: date) -> Iterator[tuple[ImageRecord, TagMention]]:
     """Yield the image that a row is about, with the tag that names it; none where it names none that is known."""
-    if image := data.speaker(((tag.name, tag.repository) for tag in row.tags), day):
+    if image := data.speaker(row.tags, day):
         yield from ((image, tag) for tag in row.tags if tag.name == image.name)

@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date
 
-from compatkb.check.common_rules import GONE, UNLISTED
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import Lookups, lookups
+from compatkb.check.lookups import Lookups, lookups, urls
 from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import GONE, UNLISTED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.spelling import meant_words
 
@@ -46,7 +45,8 @@ def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: C
         images = data.images.get(tag.name, ())
         if not images:
             if near := data.misspelt(tag.name, context.clock.lists_until):
-                message = f"{tag.name} was never listed as a tag of {_repositories(tag, data)}; no registry was asked"
+                repository = tag.repository or " or ".join(data.repositories)
+                message = f"{tag.name} was never listed as a tag of {repository}; no registry was asked"
                 fix = f"did you mean {near}?"
                 yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=fix, subject=tag.name)
             continue
@@ -54,12 +54,8 @@ def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: C
         if runs and not any(first <= day <= last for first, last in runs):
             past = [last for _, last in runs if last < day]
             when = f"was last listed on {date.fromordinal(max(past))}" if past else "is listed later than this day only"
-            message, sources = f"{tag.name} {when}", images[0].sources
+            message, sources = f"{tag.name} {when}", urls(images[0].sources)
             yield page.document.finding(GONE, tag.start, tag.end, message, sources=sources, subject=tag.name)
-
-
-def _repositories(tag: TagMention, data: Lookups) -> str:
-    return tag.repository or " or ".join(data.repositories)
 
 
 def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iterator[Finding]:
@@ -79,7 +75,9 @@ def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iter
             right = re.sub(rf"(?<![a-z]){word}(?![a-z])", wrong[word], right)
         message = f"{words[0]!r} in {tag.name} is nearly {wrong[words[0]]!r}, which {counts[wrong[words[0]]]} tags have"
         fix = f"if {right} can be pulled, name that; the listings that the data know spell it as it stands here"
-        yield page.document.finding(SPELLING, tag.start, tag.end, message, fix=fix, sources=image.sources, subject=tag.name)
+        yield page.document.finding(
+            SPELLING, tag.start, tag.end, message, fix=fix, sources=urls(image.sources), subject=tag.name
+        )
 
 
 def _twice(page: MarkdownPage, rows: list[RowFacts]) -> Iterator[Finding]:

@@ -34,12 +34,7 @@ _FOR_FILES = {
 }
 """The rules of projects that examples are judged by, and what they are called there; an example may leave out its index."""
 
-_FOR_COMMANDS = {
-    **_FOR_FILES,
-    pins.INDEX.id: INDEX,
-    pairs.LOOSE.id: UNPINNED,
-    pins.LOST.id: pins.LOST,
-}
+_FOR_COMMANDS = {**_FOR_FILES, pins.INDEX.id: INDEX, pairs.LOOSE.id: UNPINNED, pins.LOST.id: pins.LOST}
 """The rules for blocks of commands, which readers paste as they are."""
 
 

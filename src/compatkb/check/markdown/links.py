@@ -173,18 +173,14 @@ def _tag(data: Lookups, product: Product | None, target: ForgeReference, version
         return None
     public = ".".join(map(str, version.numbers))
     kind = f"+{version.label}" if version.label else None
-    labels = [kind] if kind else ["", *sorted(_labels(target.ref or ""))]
+    leads = written(target.ref or "")
+    labels = [kind] if kind else ["", *([f"+{leads.label}"] if leads and leads.label else [])]
     for label in labels:
         for head in ("v", ""):
             tag = f"{head}{public}{label}"
             if (target.repository.lower(), tag.lower()) in data.refs:
                 return tag
     return None
-
-
-def _labels(ref: str) -> set[str]:
-    leads = written(ref)
-    return {f"+{leads.label}"} if leads and leads.label else set()
 
 
 def _replaced(text: str, old: str, new: str) -> str | None:

@@ -6,12 +6,13 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, Image, ImageContent, Lookups, lookups, spelt
+from compatkb.check.lookups import BUILT, Lookups, lookups, spelt, urls
 from compatkb.check.markdown.rows import CellVersion, RowFacts, TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Certainty, Kind
+from compatkb.store.queries.images import ContentRecord, ImageRecord
 from compatkb.store.records import Product
 
 LABEL = CheckRule(
@@ -54,8 +55,8 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     yield from _siblings(page, data, rows, context)
 
 
-def _speaker(data: Lookups, row: RowFacts, context: CheckContext) -> tuple[Image, TagMention] | None:
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+def _speaker(data: Lookups, row: RowFacts, context: CheckContext) -> tuple[ImageRecord, TagMention] | None:
+    image = data.speaker(row.tags, context.day)
     tag = next((tag for tag in row.tags if image and tag.name == image.name), None)
     return (image, tag) if image and tag else None
 
@@ -65,7 +66,7 @@ def _speaker(data: Lookups, row: RowFacts, context: CheckContext) -> tuple[Image
 
 def _labels(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield, once for a product, rows that name a release although the maker built its own."""
-    places_by_product: dict[str, list[tuple[CellVersion, str, Image]]] = {}
+    places_by_product: dict[str, list[tuple[CellVersion, str, ImageRecord]]] = {}
     for row in rows:
         speaker = _speaker(data, row, context)
         for product, part in data.contents(speaker[0]).items() if speaker else ():
@@ -79,13 +80,13 @@ def _labels(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
         message = f"{image.name} {how} {value.product.name} {build}, which is another build than {value.text}{more}"
         cell = value.cell
         yield page.document.finding(
-            LABEL, cell.start, cell.end, message, fix=f"write {build}", sources=image.sources, subject=value.product.id
+            LABEL, cell.start, cell.end, message, fix=f"write {build}", sources=urls(image.sources), subject=value.product.id
         )
 
 
-def _own_build(data: Lookups, value: CellVersion, part: ImageContent) -> str | None:
+def _own_build(data: Lookups, value: CellVersion, part: ContentRecord) -> str | None:
     """Return the version of what an image holds, where its numbers are not those of the release that a row names."""
-    elements = data.facts.elements(part.product_id).of(part.mask)
+    elements = data.facts.elements(part.product).of(part.mask)
     written = value.text.removeprefix("v").partition("+")[0]
     if not elements or any(element.version.partition("+")[0] == written for element in elements):
         return None
@@ -104,7 +105,13 @@ def _open(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Chec
                 )
                 cell = value.cell
                 yield page.document.finding(
-                    OPEN, cell.start, cell.end, message, fix="pin it there", sources=speaker[0].sources, subject=value.text
+                    OPEN,
+                    cell.start,
+                    cell.end,
+                    message,
+                    fix="pin it there",
+                    sources=urls(speaker[0].sources),
+                    subject=value.text,
                 )
 
 
@@ -154,7 +161,7 @@ def _tested(data: Lookups, one: RowVersion, other: RowVersion, device: str) -> t
         return None
     from compatkb.output.messages import claim_sources
 
-    sources = tuple(dict.fromkeys(url or text for edge in lists[:3] for text, url in claim_sources(data.facts, edge.claim)))
+    sources = tuple(dict.fromkeys(url for edge in lists[:3] for url in urls(claim_sources(data.facts, edge.claim))))
     return spelt(names[-5:]), sources
 
 
@@ -177,7 +184,7 @@ class _Kind(NamedTuple):
 class _Listed(NamedTuple):
     row: RowFacts
     tag: TagMention
-    image: Image
+    image: ImageRecord
 
 
 def _siblings(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
@@ -201,8 +208,8 @@ def _siblings(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: 
                 yield page.document.finding(ALONE, one.tag.start, one.tag.end, message, subject=one.tag.name)
 
 
-def _known(data: Lookups, day: date) -> dict[_Kind, dict[str, Image]]:
-    images_by_kind: dict[_Kind, dict[str, Image]] = {}
+def _known(data: Lookups, day: date) -> dict[_Kind, dict[str, ImageRecord]]:
+    images_by_kind: dict[_Kind, dict[str, ImageRecord]] = {}
     for images in data.images.values():
         for image in images:
             listed = any(first <= day.toordinal() for first, _ in image.runs)
@@ -213,7 +220,11 @@ def _known(data: Lookups, day: date) -> dict[_Kind, dict[str, Image]]:
 
 
 def _dropped(
-    page: MarkdownPage, kind: _Kind, own: dict[str, _Listed], listed: dict[_Kind, dict[str, _Listed]], known: dict[str, Image]
+    page: MarkdownPage,
+    kind: _Kind,
+    own: dict[str, _Listed],
+    listed: dict[_Kind, dict[str, _Listed]],
+    known: dict[str, ImageRecord],
 ) -> Iterator[Finding]:
     """Yield images between those of a table that it does not have, although another flavour has the release."""
     others = {numbers for other, named in listed.items() if other != kind and other[:3] == kind[:3] for numbers in named}
@@ -223,7 +234,9 @@ def _dropped(
         names = spelt(sorted(image.name for image in gone))
         were = "was" if len(gone) == 1 else "were"
         message = f"the table leaves out {names}, which {were} listed; other images of the release are here"
-        yield page.document.finding(MISSING, head[0].start, head[-1].end, message, sources=gone[0].sources, subject=names)
+        yield page.document.finding(
+            MISSING, head[0].start, head[-1].end, message, sources=urls(gone[0].sources), subject=names
+        )
 
 
 def _between(numbers: str, others: dict[str, _Listed]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, Lookups, lookups, spelt
+from compatkb.check.lookups import BUILT, Lookups, lookups, spelt, urls
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.stacks import at
 from compatkb.check.markdown.text import PAGES, MarkdownPage
@@ -31,7 +31,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
 
 def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
     """Yield values of dimensions that are no platform, where a package of the row was verified with others alone."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    image = data.speaker(row.tags, context.day)
     contents = data.contents(image) if image else {}
     packages = [value for value in row.values.values() if value.product.role in BUILT and value.mask]
     for value in row.values.values():
@@ -52,8 +52,8 @@ def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCon
             message = f"{package.product.name} {package.text} was verified with {product.name} {names}, not {value.text}"
             from compatkb.output.messages import claim_sources
 
-            sources = tuple(url or text for edge in edges[:3] for text, url in claim_sources(data.facts, edge.claim))
-            yield at(page, VERIFIED, value, message, tuple(dict.fromkeys(sources)), f"write {names}")
+            sources = dict.fromkeys(url for edge in edges[:3] for url in urls(claim_sources(data.facts, edge.claim)))
+            yield at(page, VERIFIED, value, message, tuple(sources), f"write {names}")
 
 
 def _advisories(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
@@ -65,9 +65,8 @@ def _advisories(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context
         if concerned:
             value = concerned[0]
             more = f" ({len(concerned)} rows)" if len(concerned) > 1 else ""
-            sources = tuple(url or text for text, url in advisory.sources)
             message = f"{value.product.name} {value.text}{more}, since {date.fromordinal(advisory.since)}: {advisory.message}"
-            yield at(page, ADVISORY, value, message, sources)
+            yield at(page, ADVISORY, value, message, urls(advisory.sources))
 
 
 def _concerned(row: RowFacts, advisory: Advisory) -> CellVersion | None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compatkb.check.document import CheckContext
 from compatkb.check.lookups import BUILT, VERSION, Lookups, lookups, written
-from compatkb.check.markdown.denials import denial
+from compatkb.check.markdown.stacks import denial
 from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity

@@ -107,16 +107,9 @@ def _column(head: TextRun, cells: list[TextRun], data: Lookups) -> ColumnKind | 
         return ColumnKind("product", product)
     names = [name for cell in cells for name in tags_in(cell)]
     lookups = sum(1 for name in names if data.image(name.name, name.repository))
-    if (_TAGS.search(head.text) and names) or (
-        lookups and lookups * 2 >= len(names) and head is not None and _versioned(names)
-    ):
-        return ColumnKind("tags")
-    return None
-
-
-def _versioned(names: list[TagMention]) -> bool:
-    """Return whether most names hold a version, as tags do and names of services do not."""
-    return sum(1 for name in names if re.search(r"\d\.\d", name.name)) * 2 >= len(names)
+    versioned = sum(1 for name in names if re.search(r"\d\.\d", name.name))  # as tags are, and names of services are not
+    is_listed = lookups and lookups * 2 >= len(names) and versioned * 2 >= len(names)
+    return ColumnKind("tags") if (_TAGS.search(head.text) and names) or is_listed else None
 
 
 def tags_in(cell: TextRun) -> list[TagMention]:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compatkb.check.document import CheckContext
-from compatkb.check.lookups import BUILT, LISTED_BEFORE, ImageContent, Lookups, lookups, spelt, written
-from compatkb.check.markdown.denials import denial
+from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, spelt, urls, written
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.values import AllowedVersions, Denial
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.store.queries.images import ContentRecord
 
 UNKNOWN = CheckRule(
     "version-unknown", Severity.INFO, "a version that does not exist, by a complete list of releases", optional=True
@@ -23,6 +25,8 @@ DISPUTED = CheckRule("image-disputed", Severity.INFO, "a row takes the side of a
 
 _LEAST = 2
 """A row that has no more than one thing of ours may be about something else of that name."""
+MOST_QUESTIONS = 150
+"""Combinations of versions that are judged in one document."""
 
 
 @PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS, DISPUTED)
@@ -73,7 +77,7 @@ def at(
 
 
 def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext) -> Iterator[Finding]:
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
+    image = data.speaker(row.tags, context.day)
     if image is None:
         return
     for product, contents in data.contents(image).items():
@@ -94,7 +98,7 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             message = f"sources disagree on {decided['about']}; decided: {decided['holds']}; this row has {value.text}"
             yield at(page, DISPUTED, value, message, tuple(dict.fromkeys(cited)), fix)
         elif not about:
-            yield at(page, CONTENTS, value, message, image.sources, fix)
+            yield at(page, CONTENTS, value, message, urls(image.sources), fix)
 
 
 def _is_another(text: str, spec: str) -> bool:
@@ -105,7 +109,7 @@ def _is_another(text: str, spec: str) -> bool:
     return len(given.numbers) == len(held.numbers) and given.numbers != held.numbers
 
 
-def _takes(dispute: Mapping[str, Any], contents: ImageContent, value: CellVersion) -> bool:
+def _takes(dispute: Mapping[str, Any], contents: ContentRecord, value: CellVersion) -> bool:
     """Return whether a dispute was decided for what the data hold, and a row has one of the other positions."""
     numbers = value.text.removeprefix("v").partition("+")[0]
     held = _spec(contents.spec).partition("+")[0]
@@ -142,6 +146,18 @@ def _together(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
     yield at(page, TOGETHER, last, f"{versions} do not work together: {refusal.reason}", refusal.sources)
 
 
+def denial(page: MarkdownPage, context: CheckContext, *versions: tuple[str, str, int]) -> Denial | None:
+    """Return why versions, each a product, its text and its elements, do not work together; None where they may."""
+    if versions not in page.questions and len(page.questions) >= MOST_QUESTIONS:
+        page.unjudged += 1
+        return None
+    page.questions.add(versions)
+    page.queries = page.queries or ProjectQueries(context)
+    allowed = [AllowedVersions(product, f"=={text.removeprefix('v')}", mask, exact=True) for product, text, mask in versions]
+    refusal: Denial | None = page.queries.denial(allowed, near=False)
+    return None if refusal and refusal.unbuilt else refusal
+
+
 def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: CheckContext) -> Iterator[Finding]:
     """Yield rows that give a release another version of something than an earlier row gives it."""
     first: dict[tuple[str, int, str], tuple[RowFacts, CellVersion]] = {}
@@ -150,9 +166,11 @@ def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
             if product == main.product.id or not value.mask or value.product.platform:
                 continue
             before, other = first.setdefault((main.product.id, main.mask, product), (row, value))
-            if _contradicted(data, before, other, context):
+            held, here = (_held(data, one, product, context) for one in (before, row))
+            if held and held.mask and not held.mask & other.mask:
                 continue  # the earlier row is the wrong one, and told as that
-            if other.mask & value.mask or (_confirmed(data, before, other, context) and _confirmed(data, row, value, context)):
+            is_confirmed = held and held.spec and held.mask & other.mask and here and here.spec and here.mask & value.mask
+            if other.mask & value.mask or is_confirmed:
                 continue
             line = page.document.place(other.cell.start).line
             release = f"{main.product.name} {main.text}"
@@ -160,18 +178,10 @@ def _differ(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
             yield at(page, DIFFER, value, message)
 
 
-def _contradicted(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
-    """Return whether the image of a row is known to hold something else than the row says."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
-    contents = data.contents(image).get(value.product.id) if image else None
-    return contents is not None and bool(contents.mask) and not contents.mask & value.mask
-
-
-def _confirmed(data: Lookups, row: RowFacts, value: CellVersion, context: CheckContext) -> bool:
-    """Return whether the image of a row is known to hold what the row says."""
-    image = data.speaker(((tag.name, tag.repository) for tag in row.tags), context.day)
-    contents = data.contents(image).get(value.product.id) if image else None
-    return contents is not None and bool(contents.spec) and bool(contents.mask & value.mask)
+def _held(data: Lookups, row: RowFacts, product: str, context: CheckContext) -> ContentRecord | None:
+    """Return what the image of a row is known to hold of a product."""
+    image = data.speaker(row.tags, context.day)
+    return data.contents(image).get(product) if image else None
 
 
 def _mains(rows: list[RowFacts]) -> Iterator[tuple[RowFacts, CellVersion]]:

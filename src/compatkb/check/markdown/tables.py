@@ -26,7 +26,8 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     for wrong in page.broken_tables:
         heads = page.document.text[wrong.start : wrong.end].split("|")
         if any(data.product(head) or re.search(r"\btags?\b", head, re.IGNORECASE) for head in heads):
-            message = f"malformed table: {_columns(wrong.head)} in its header and {wrong.below} in the delimiter row"
+            columns = f"{wrong.head} column{'' if wrong.head == 1 else 's'}"
+            message = f"malformed table: {columns} in its header and {wrong.below} in the delimiter row"
             yield page.document.finding(SHAPE, wrong.start, wrong.end, message, fix="give both lines the same number of cells")
     for table in page.tables:
         if not any(column.kind in ("product", "tags") for column in columns_of(table, data).values()):
@@ -53,7 +54,3 @@ def _repeated(page: MarkdownPage, table: MarkdownTable) -> Iterator[Finding]:
             if first is not row:
                 message = f"this row is the same as that on line {first.line}"
                 yield page.document.finding(TWICE, row.start, row.end, message, fix="remove one of them")
-
-
-def _columns(count: int) -> str:
-    return f"{count} column" if count == 1 else f"{count} columns"

@@ -71,12 +71,10 @@ class TextRun:
     `source` is as it is written; it is parsed when something asks what it holds, since of most pages nothing does.
     """
 
-    def __init__(
-        self, source: str, start: int, end: int, kind: str, section: int = 0, read: Callable[[], InlineContent] | None = None
-    ) -> None:
+    def __init__(self, source: str, start: int, end: int, kind: str, read: Callable[[], InlineContent] | None = None) -> None:
         self.source = source
         self.start, self.end = start, end
-        self.kind, self.section = kind, section
+        self.kind = kind
         self._read = read
 
     @cached_property
@@ -114,12 +112,10 @@ class MarkdownRow(NamedTuple):
 
 
 class MarkdownTable(NamedTuple):
-    """A table with its head, its rows, and the number of the section that it is in."""
+    """A table with its head and its rows."""
 
     head: tuple[TextRun, ...]
     rows: tuple[MarkdownRow, ...]
-    line: int
-    section: int
 
     def cell(self, row: MarkdownRow, column: int) -> TextRun | None:
         """Return the cell of a row in a column, None where the row is too short."""
@@ -140,7 +136,6 @@ class CodeBlock(NamedTuple):
 
     language: str
     lines: tuple[tuple[int, str], ...]
-    section: int
 
 
 class Definition(NamedTuple):
@@ -157,7 +152,7 @@ class Definition(NamedTuple):
 
 
 class MarkdownPage:
-    """What a document holds, in its order; `sections` are the headings, of which 0 is what stands above the first."""
+    """What a document holds, in its order."""
 
     def __init__(self, document: TextDocument) -> None:
         self.document = document
@@ -166,7 +161,6 @@ class MarkdownPage:
         self.pieces: list[TextRun] = []
         self.codes: list[CodeBlock] = []
         self.definitions: list[Definition] = []
-        self.sections = [TextRun("", 0, 0, "heading")]
         self.unread: int | None = None  # the first line that was not read
         self.questions: set[object] = set()  # the combinations of versions that were judged
         self.queries: Any = None  # what answers questions about them
@@ -224,17 +218,10 @@ class _Reader:
                 self._code(token)
         self._definitions()
 
-    @property
-    def section(self) -> int:
-        return len(self.page.sections) - 1
-
     def _inline(self, token: "Token", kind: str) -> None:
         assert token.map
         offsets = self._offsets(token.content, token.map[0])
         piece = self._piece(token.content, offsets, kind)
-        if kind == "heading":
-            self.page.sections.append(piece)
-            piece.section = self.section
         self.page.pieces.append(piece)
         if "|" in token.content:
             self._misshapen(token.content.split("\n"), offsets)
@@ -259,11 +246,11 @@ class _Reader:
         start, end, environment = at(0), at(len(content)), self.environment
         marked = len(content) <= _LONG and any(mark in content for mark in "[`<&\\*_")
         read = (lambda: _simple(content, start, end, environment) or _inline(content, at, environment)) if marked else None
-        return TextRun(content, start, end, kind, self.section, read)
+        return TextRun(content, start, end, kind, read)
 
     def _table(self, first: int, columns: list[int]) -> None:
         rows = [self._row(first + 1 + n, column) for n, column in enumerate(columns) if n != 1]
-        self.page.tables.append(MarkdownTable(rows[0].cells, tuple(rows[1:]), first + 1, self.section))
+        self.page.tables.append(MarkdownTable(rows[0].cells, tuple(rows[1:])))
 
     def _row(self, number: int, start: int) -> MarkdownRow:
         source = self.document.line(number)
@@ -296,7 +283,7 @@ class _Reader:
             indent = len(part) - len(part.lstrip())
             lines.append((self.document.offset(number) + max(at - indent, 0), part))
         words = token.info.split()
-        self.page.codes.append(CodeBlock(words[0].lower() if words else "", tuple(lines), self.section))
+        self.page.codes.append(CodeBlock(words[0].lower() if words else "", tuple(lines)))
 
     def _definitions(self) -> None:
         references = [(key, value, True) for key, value in self.environment.get("references", {}).items()]

@@ -4,7 +4,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from compatkb.check.common_rules import ENDED
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
 from compatkb.check.places import FileRole
@@ -13,7 +12,7 @@ from compatkb.check.project.documented import files_with_an_index, is_frozen, is
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
 from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole

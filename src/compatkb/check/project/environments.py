@@ -4,7 +4,7 @@ import posixpath
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.core.names import normal
@@ -88,6 +88,10 @@ class ProjectEnvironment:
         self.packages: list[tuple[LocatedStatement, SystemPackage]] = []
         self.actions: list[tuple[LocatedStatement, Action]] = []
         self.includes: list[tuple[LocatedStatement, Include]] = []
+        self.by_kind: dict[type, list[Any]] = {
+            PythonUse: self.pythons, SystemUse: self.systems, ImageUse: self.images, SystemPackage: self.packages,
+            Action: self.actions, Include: self.includes,
+        }  # fmt: skip
         self.borrowed = borrowed
         self.is_unchecked = False  # what installs the file goes by no metadata, or by others
         self.is_locked = False  # a lock beside it says what is chosen
@@ -261,19 +265,10 @@ class Project:
             elif isinstance(statement, IndexUse):
                 if len(environment.indexes) < MOST_INDEXES:
                     environment.indexes.append((located, statement))
-            elif isinstance(statement, PythonUse):
-                environment.pythons.append((located, statement))
-            elif isinstance(statement, SystemUse):
-                environment.systems.append((located, statement))
-            elif isinstance(statement, ImageUse):
-                environment.images.append((located, statement))
-            elif isinstance(statement, SystemPackage):
-                environment.packages.append((located, statement))
-            elif isinstance(statement, Action):
-                environment.actions.append((located, statement))
-            elif isinstance(statement, Include):
-                environment.includes.append((located, statement))
-                self._include(environment, located, statement, chain)
+            else:
+                environment.by_kind[type(statement)].append((located, statement))
+                if isinstance(statement, Include):
+                    self._include(environment, located, statement, chain)
 
     def _include(
         self, environment: ProjectEnvironment, located: LocatedStatement, include: Include, chain: tuple[str, ...]

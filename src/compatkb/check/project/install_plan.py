@@ -16,7 +16,7 @@ from compatkb.parsers.commands.model import python_specifier
 from compatkb.parsers.statement import ImageUse, IndexUse, Requirement, RequirementRole
 
 if TYPE_CHECKING:
-    from compatkb.check.lookups import Image
+    from compatkb.store.queries.images import ImageRecord
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
 _SYSTEM_PIP = re.compile(r"python3?(?:\.\d+)?-pip")
@@ -335,7 +335,7 @@ def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
             plan.final[product_id] = InstalledProduct(allowed, [part], -1, "image", [])
 
 
-def known_image(queries: ProjectQueries, use: ImageUse) -> "Image | None":
+def known_image(queries: ProjectQueries, use: ImageUse) -> "ImageRecord | None":
     """Return the tag that the data know, None for others and for tags of other repositories."""
     if use.repository not in queries.lookups.repositories or not use.tag:
         return None

@@ -2,21 +2,13 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.common_rules import ENDED, GONE, UNLISTED
 from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
-from compatkb.check.project.install_plan import (
-    ENVIRONMENTS,
-    SETTINGS,
-    InstalledProduct,
-    InstallPlan,
-    known_image,
-    sources_of,
-)
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, known_image, sources_of
 from compatkb.check.project.listed import cited
 from compatkb.check.project.pins import at, index_option
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, GONE, UNLISTED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole
@@ -49,7 +41,7 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
             yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
         return
     if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
-        yield at(located, GONE, f"{use.tag} is not listed any more", sources=image.sources)
+        yield at(located, GONE, f"{use.tag} is not listed any more", sources=tuple(url or text for text, url in image.sources))
     ended: list[str] = []
     cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():

@@ -27,10 +27,7 @@ CONTRADICT = CheckRule(
     "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(FileRole.NOTEBOOK,)
 )
 DRIFTS = CheckRule(
-    "pin-drifts",
-    Severity.WARNING,
-    "what installers choose today does not go with what is pinned",
-    off_in=(FileRole.NOTEBOOK,),
+    "pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned", off_in=(FileRole.NOTEBOOK,)
 )
 LOOSE = CheckRule(
     "pin-missing",

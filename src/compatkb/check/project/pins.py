@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.common_rules import ENDED, LIBRARY_ENDED
 from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
@@ -11,7 +10,7 @@ from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, Inst
 from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.check.project.values import AllowedVersions, Denial
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, LIBRARY_ENDED, CheckRule
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role

@@ -40,14 +40,9 @@ def check(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
         tied = [p for p in sorted(moving) if any(_tied(queries, p, other) for other in left)]
         if left:
             here = spelt(names[product] for product in tied)
-            message = (
-                f"the group moves {here} without {spelt(names[p] for p in left)}, which {_goes(left)} with one release alone"
-            )
+            goes = "goes" if len(left) == 1 else "go"
+            message = f"the group moves {here} without {spelt(names[p] for p in left)}, which {goes} with one release alone"
             yield at(located, SPLITS, message, fix=f"put {spelt(names[p] for p in left)} into the group")
-
-
-def _goes(left: list[str]) -> str:
-    return "goes" if len(left) == 1 else "go"
 
 
 def _installed(project: Project, folders: list[str]) -> dict[str, str]:
