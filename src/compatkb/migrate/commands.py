@@ -7,7 +7,7 @@ from typing import NamedTuple
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BACKEND, COMMAND
 from compatkb.core.findings import Finding
-from compatkb.migrate.guide import Guide
+from compatkb.migrate.guide import Guide, fitting
 from compatkb.migrate.removing import TextSpan, span_of
 from compatkb.parsers.statement import ParsedFile, Word
 
@@ -43,29 +43,19 @@ def _starts(words: Sequence[Word], number: int) -> bool:
 
 def _span(document: TextDocument, word: Word) -> TextSpan:
     span = span_of(document, word)
-    if span is not None:
-        return span
     start = document.offset(*word.place)
-    return TextSpan(start, start)
+    return span or TextSpan(start, start)
 
 
 def _launched(document: TextDocument, guide: Guide, word: Word, device: str | None) -> Iterator[CommandFinding]:
-    choices = guide.launchers[word.value.rpartition("/")[2]]
-    fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
-    product = fitting[0].product
-    name = guide.facts.products[product].name
-    remedies = [
-        (f"on {c.device}: " if c.device and len(fitting) > 1 else "")
-        + (c.how or (f"{c.instead}" if c.instead else "no documented replacement"))
-        for c in fitting
-    ]
-    note = next((f" ({c.basis}: {c.note})" for c in fitting if c.note), "")
-    sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
-    span = _span(document, word)
-    message = f"{word.value} is of {name}{note}"
-    yield CommandFinding(
-        product, document.finding(COMMAND, *span, message, fix="; ".join(remedies), sources=sources, subject=word.raw[:80])
-    )
+    choices = fitting(guide.launchers[word.value.rpartition("/")[2]], device)
+    product = choices[0].product
+    remedies = [c.remedy(c.instead or "no documented replacement", several=len(choices) > 1) for c in choices]
+    note = next((f" ({c.basis}: {c.note})" for c in choices if c.note), "")
+    sources = tuple(dict.fromkeys(source for c in choices for source in c.sources))
+    message, fix = f"{word.value} is of {guide.facts.products[product].name}{note}", "; ".join(remedies)
+    finding = document.finding(COMMAND, *_span(document, word), message, fix=fix, sources=sources, subject=word.raw[:80])
+    yield CommandFinding(product, finding)
 
 
 def _python(document: TextDocument, guide: Guide, word: Word, match: re.Match[str]) -> Iterator[CommandFinding]:
@@ -80,12 +70,8 @@ def _python(document: TextDocument, guide: Guide, word: Word, match: re.Match[st
     name = guide.facts.products[product].name
     message = f"this command imports {match[0]} of {name}, which has ended"
     sources = guide.ended_sources.get(product, ())
-    yield CommandFinding(
-        product,
-        document.finding(
-            COMMAND, start, start + len(match[0]), message, fix="take it out of the command", sources=sources, subject=match[0]
-        ),
-    )
+    end, fix = start + len(match[0]), "take it out of the command"
+    yield CommandFinding(product, document.finding(COMMAND, start, end, message, fix=fix, sources=sources, subject=match[0]))
 
 
 def _options(document: TextDocument, guide: Guide, words: Sequence[Word], device: str | None) -> Iterator[CommandFinding]:
@@ -100,11 +86,9 @@ def _options(document: TextDocument, guide: Guide, words: Sequence[Word], device
         if value not in guide.values or not name.endswith(guide.options.get(value, ())):
             continue
         product, choices = guide.values[value]
-        fitting = [c for c in choices if device is None or c.device in (None, device)] or list(choices)
-        remedies = [
-            (f"on {c.device}: " if c.device and len(fitting) > 1 else "") + (c.how or f"give {c.instead}") for c in fitting
-        ]
-        sources = tuple(dict.fromkeys(source for c in fitting for source in c.sources))
+        choices = fitting(choices, device)
+        remedies = [c.remedy(f"give {c.instead}", several=len(choices) > 1) for c in choices]
+        sources = tuple(dict.fromkeys(source for c in choices for source in c.sources))
         message = (
             f"{value} is a word of {guide.facts.products[product].name}; whether the program takes another one, it decides"
         )

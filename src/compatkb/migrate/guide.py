@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,19 +35,7 @@ class ArgumentPosition(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What to pass instead of a value on a device; any device where none is named."""
-
-    device: str | None
-    instead: str | None
-    how: str | None
-    mechanical: bool
-    basis: str
-    note: str | None
-    sources: tuple[str, ...]
-
-
-class LauncherReplacement(NamedTuple):
-    """What replaces a command on a device."""
+    """What to give or to run instead of a value or a command on a device; any device where none is named."""
 
     product: str
     device: str | None
@@ -57,9 +44,20 @@ class LauncherReplacement(NamedTuple):
     basis: str
     note: str | None
     sources: tuple[str, ...]
+    mechanical: bool = False  # a command never is
+
+    def remedy(self, action: str, *, several: bool) -> str:
+        """Return what to do, with the device where there are several choices; `action` is for a choice that tells no more."""
+        action = self.how or action
+        return f"on {self.device}: {action}" if several and self.device else action
 
 
-T = TypeVar("T", NameReplacement, Choice, LauncherReplacement)
+def fitting(choices: tuple[Choice, ...], device: str | None) -> tuple[Choice, ...]:
+    """Return the choices for a device, all of them where it is open or none is for it."""
+    return tuple(c for c in choices if device is None or c.device in (None, device)) or choices
+
+
+T = TypeVar("T", NameReplacement, Choice)
 
 
 class Guide:
@@ -68,24 +66,16 @@ class Guide:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
 
-    def _records(self, kind: str) -> Iterator[dict[str, Any]]:
-        yield from guide_records(self.facts, kind)
-
     @cached_property
     def modules(self) -> dict[str, str]:
         """The product that each module belongs to."""
-        return {record["name"]: record["product"] for record in self._records("module")}
-
-    @cached_property
-    def module_sources(self) -> dict[str, tuple[str, ...]]:
-        """The sources of each module."""
-        return {record["name"]: _cited(record) for record in self._records("module")}
+        return {record["name"]: record["product"] for record in guide_records(self.facts, "module")}
 
     @cached_property
     def names(self) -> dict[str, NameReplacement]:
         """What replaces each dotted name."""
         replacement_by_name: dict[str, NameReplacement] = {}
-        for record in self._records("replacement"):
+        for record in guide_records(self.facts, "replacement"):
             for name in record["names"]:
                 stem, star, _ = name.partition(".*")
                 for member in record["members"] if star else ("",):
@@ -99,7 +89,7 @@ class Guide:
     def values(self) -> dict[str, tuple[str, tuple[Choice, ...]]]:
         """The product and the choices for each value."""
         choices_by_value: dict[str, tuple[str, tuple[Choice, ...]]] = {}
-        for record in self._records("value"):
+        for record in guide_records(self.facts, "value"):
             product, choices = choices_by_value.get(record["value"], (record["product"], ()))
             choices_by_value[record["value"]] = (product, (*choices, _of_record(Choice, record)))
         return choices_by_value
@@ -108,7 +98,7 @@ class Guide:
     def calls(self) -> dict[str, dict[str, ArgumentPosition]]:
         """Where each call takes each of the values."""
         positions_by_call: dict[str, dict[str, ArgumentPosition]] = {}
-        for record in self._records("value"):
+        for record in guide_records(self.facts, "value"):
             for item in record["arguments"]:
                 positions_by_call.setdefault(item["call"], {})[record["value"]] = ArgumentPosition(
                     item["name"], item["position"]
@@ -118,15 +108,15 @@ class Guide:
     @cached_property
     def options(self) -> dict[str, tuple[str, ...]]:
         """How options of programs end that take each of the values."""
-        return {record["value"]: tuple(record["options"]) for record in self._records("value")}
+        return {record["value"]: tuple(record["options"]) for record in guide_records(self.facts, "value")}
 
     @cached_property
-    def launchers(self) -> dict[str, tuple[LauncherReplacement, ...]]:
+    def launchers(self) -> dict[str, tuple[Choice, ...]]:
         """What replaces each program or module that is run."""
-        replacements_by_name: dict[str, tuple[LauncherReplacement, ...]] = {}
-        for record in self._records("launcher"):
+        replacements_by_name: dict[str, tuple[Choice, ...]] = {}
+        for record in guide_records(self.facts, "launcher"):
             for name in record["names"]:
-                replacements_by_name[name] = (*replacements_by_name.get(name, ()), _of_record(LauncherReplacement, record))
+                replacements_by_name[name] = (*replacements_by_name.get(name, ()), _of_record(Choice, record))
         return replacements_by_name
 
     def holds(self, text: str) -> bool:
@@ -162,7 +152,7 @@ class Guide:
 def _of_record(kind: type[T], record: dict[str, Any]) -> T:
     """Return a record as one of these kinds, which have its fields; lists and tables as tuples."""
     values: dict[str, Any] = {name: _frozen(value) for name, value in record.items()} | {"sources": _cited(record)}
-    return kind(**{name: values[name] for name in kind._fields})
+    return kind(**{name: values[name] for name in kind._fields if name in values})
 
 
 def _frozen(value: Any) -> Any:

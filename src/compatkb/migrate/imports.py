@@ -84,9 +84,10 @@ def judge(
             going[one.imported] = tuple(edit for use in own_uses if mended[use] for edit in use.edits)
     aliases = {one.alias for one in going}
     gone: set[ast.stmt] = {one.statement for one in going if aliases.issuperset(one.statement.names)}
-    findings = []
-    for statement, items in _by_statement(imports).items():
-        findings.append(_finding(program, guide, statement, items, going, staying, needed, gone))
+    by_statement: dict[ast.stmt, list[Relevant]] = {}
+    for one in imports:
+        by_statement.setdefault(one.imported.statement, []).append(one)
+    findings = (_finding(program, guide, items, going, staying, needed, gone) for items in by_statement.values())
     return ImportFindings(tuple(findings), {product: tuple(sorted(set(lines))) for product, lines in left.items()})
 
 
@@ -94,24 +95,16 @@ def _line(program: Program, offset: int) -> int:
     return program.document.place(program.start(offset)).line
 
 
-def _by_statement(imports: Iterable[Relevant]) -> dict[ast.stmt, list[Relevant]]:
-    grouped: dict[ast.stmt, list[Relevant]] = {}
-    for one in imports:
-        grouped.setdefault(one.imported.statement, []).append(one)
-    return grouped
-
-
 def _finding(
     program: Program,
     guide: Guide,
-    statement: ast.stmt,
     items: list[Relevant],
     going: Mapping[Imported, tuple[Edit, ...]],
     staying: Mapping[Imported, list[int]],
     needed: Mapping[str, str],
     gone: set[ast.stmt],
 ) -> Finding:
-    code = program.code
+    code, statement = program.code, items[0].imported.statement
     start, end = code.span(statement)
     product = items[0].product
     name = guide.facts.products[product].name
@@ -147,7 +140,7 @@ def _finding(
         if guard is not None:
             level = Severity.INFO
             message += "; the import is optional"
-    sources = tuple(dict.fromkeys((*guide.ended_sources.get(product, ()),)))
+    sources = tuple(dict.fromkeys(guide.ended_sources.get(product, ())))
     finding = program.document.finding(
         IMPORT, program.start(start), program.end(end), message, fix=fix, sources=sources, edits=edits, subject=shown
     )

@@ -163,7 +163,8 @@ class Pins:
         used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
         locked = any(_LOCKS.search(w.document.path.rpartition("/")[2]) for w in ended)
         open_ = device is None or bool(used) or locked
-        system = next((s for s in FAMILIES.values() if s in plan.systems or self._wider(plan, s)), "")
+        wider = {*plan.systems, *(wide for name in plan.systems for wide in self.queries.facts.wider.get(name, ()))}
+        system = next((s for s in FAMILIES.values() if s in wider), "")
         own = next(iter(self._versions(plan.pythons.mask)), self._run(environment))
         beside = sorted(
             {w.product.id for w in plan.requirements if w.product.role == Role.COMPANION and w.requirement.specifier}
@@ -196,9 +197,6 @@ class Pins:
         if fitting:
             return fitting[0]
         return targets[0] if own else self.targets.of(device, "", system, beside)
-
-    def _wider(self, plan: InstallPlan, system: str) -> bool:
-        return any(system in self.queries.facts.wider.get(name, ()) for name in plan.systems)
 
     def _ended(
         self,
@@ -274,11 +272,7 @@ class Pins:
             return
         declared = self._reading(required.document).kind in TABLES
         admitted = bool(allowed) and self._admits(product.id, allowed.mask if allowed else 0, wanted)
-        if (
-            admitted
-            and (declared or is_exact(requirement.specifier))
-            and "+" in requirement.specifier + ("+" if declared else "")
-        ):
+        if admitted and (declared or (is_exact(requirement.specifier) and "+" in requirement.specifier)):
             return
         name = _PINNED.match(requirement.text)
         own = self.queries.facts.distribution(product.id, wanted) or product.id
@@ -319,12 +313,8 @@ class Pins:
             newline = "\r\n" if required.document.text[start:end].endswith("\r\n") else "\n"
             return (Edit(start, start, f"--extra-index-url {target.url}{newline}"), edit)
         if reading.kind in COMMANDS and required.requirement.tool in ("pip", "uv"):
-            steps = [
-                w
-                for w in plan.requirements
-                if w.requirement.step == required.requirement.step and w.product.id in target.versions
-            ]
-            if steps and steps[0] is not required:
+            steps = (w for w in plan.requirements if w.requirement.step == required.requirement.step)
+            if next((w for w in steps if w.product.id in target.versions), required) is not required:
                 return (edit,)
             after = required.document.text[edit.end : edit.end + 1]
             past = edit.end + (after in ("'", '"') and bool(after))
@@ -342,13 +332,8 @@ class Pins:
 
     def _ends(self, use: IndexUse) -> bool:
         """Return whether an index is there for products that have ended."""
-        channel = self.queries.channels.get(address(use.url))
-        return channel in self._ended_channels if channel else False
-
-    @property
-    def _ended_channels(self) -> frozenset[str]:
         channels = {c for product in self.guide.ended for e in self.queries.facts.elements(product) for c in e.channels}
-        return frozenset(channels - {self.queries.own})
+        return self.queries.channels.get(address(use.url)) in channels - {self.queries.own}
 
     def _indexes(
         self,

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
 
 from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
@@ -15,75 +13,57 @@ from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 _PLACE = "\n\n"
 
 
-class Program(Protocol):
-    """A Python text, and where in a document it stands."""
+class Program:
+    """A Python file, or another text of Python, and where in a document it stands."""
 
-    document: TextDocument
-    code: PythonSource
-    whole_lines: bool  # whether a line of the text is a line of the document
+    whole_lines = True  # a line of the text is a line of the document
+
+    def __init__(self, document: TextDocument) -> None:
+        """Raise SyntaxProblemError where there is no Python that can be read."""
+        self.document = document
+        self.code = PythonSource(self._text())
+
+    def _text(self) -> str:
+        return self.document.text
 
     def start(self, offset: int) -> int:
         """Return the offset in the document of a character of the text."""
+        return offset
 
     def end(self, offset: int) -> int:
         """Return the offset in the document behind the last character before an offset of the text."""
+        return offset
 
     def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         """Return edits of the text as edits of the document, none at all where one cannot be made there."""
-
-
-class Plain:
-    """A Python file."""
-
-    whole_lines = True
-
-    def __init__(self, document: TextDocument) -> None:
-        """Raise SyntaxProblemError where the file is no Python that can be read."""
-        self.document = document
-        self.code = PythonSource(document.text)
-
-    def start(self, offset: int) -> int:
-        """Return the offset itself."""
-        return offset
-
-    def end(self, offset: int) -> int:
-        """Return the offset itself."""
-        return offset
-
-    def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-        """Return the edits themselves."""
         return tuple(edits)
 
 
-class Cells:
+class Cells(Program):
     """The code cells of a notebook, one after the other; lines that are no Python are left blank."""
 
     whole_lines = False
 
-    def __init__(self, document: TextDocument) -> None:
-        """Raise SyntaxProblemError where the cells are no Python that can be read."""
-        self.document = document
-        self._source = SourceFile(document.path, document.text)
+    def _text(self) -> str:
+        self._source = SourceFile(self.document.path, self.document.text)
         pieces: list[Segment] = []
-        for cell in _cells(self._source):
+        try:
+            parts = list(cells(self._source))
+        except TreeError as error:
+            raise SyntaxProblemError(error.place.line, str(error)) from None
+        for cell in parts:
             shown = _python(cell.text)
             bounds = [*cell.bounds(), len(shown)]
             pieces += [Segment(shown[a:b], cell.origin(a)) for a, b in pairwise(bounds)]
             pieces.append(Segment(_PLACE, pieces[-1].start + len(pieces[-1].text) if pieces else 0))
         self._fragment = Fragment(self._source, pieces)
-        self.code = PythonSource(self._fragment.text)
-
-    @cached_property
-    def _same(self) -> bool:
-        return len(self._source.text) == len(self.document.text)
-
-    def _there(self, origin: int) -> int:
-        """Return the offset in the document of one in the source, which has one kind of line ends."""
-        return origin if self._same else self.document.offset(*self._source.place(origin))
+        return self._fragment.text
 
     def start(self, offset: int) -> int:
-        """Return where a character of a cell stands in the file."""
-        return self._there(self._fragment.origin(min(offset, max(0, len(self._fragment.text) - 1))))
+        """Return where a character of a cell stands in the file, whose line ends may be of another kind."""
+        origin = self._fragment.origin(min(offset, max(0, len(self._fragment.text) - 1)))
+        same = len(self._source.text) == len(self.document.text)
+        return origin if same else self.document.offset(*self._source.place(origin))
 
     def end(self, offset: int) -> int:
         """Return where the character before an offset ends in the file, its escape included."""
@@ -107,21 +87,15 @@ class Cells:
 
 def program_of(document: TextDocument) -> Program:
     """Return the Python of a document; raises SyntaxProblemError where there is none that can be read."""
-    return Cells(document) if document.path.endswith(".ipynb") else Plain(document)
-
-
-def _cells(source: SourceFile) -> list[Fragment]:
-    try:
-        return list(cells(source))
-    except TreeError as error:
-        raise SyntaxProblemError(error.place.line, str(error)) from None
+    return Cells(document) if document.path.endswith(".ipynb") else Program(document)
 
 
 def _python(cell: str) -> str:
     """Return a cell of the same length in which nothing but Python is left; an unreadable one is blank."""
     lines = cell.split("\n")
+    blank = "\n".join(" " * len(line) for line in lines)
     if cell.lstrip().startswith("%%"):
-        return "\n".join(" " * len(line) for line in lines)
+        return blank
     shown = []
     continued = False
     for line in lines:
@@ -137,7 +111,7 @@ def _python(cell: str) -> str:
     try:
         PythonSource(text)
     except SyntaxProblemError:
-        return "\n".join(" " * len(line) for line in lines)
+        return blank
     return text
 
 

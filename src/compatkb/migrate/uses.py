@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit
-from compatkb.migrate.guide import ArgumentPosition, Choice, Guide, NameReplacement
+from compatkb.migrate.guide import ArgumentPosition, Guide, NameReplacement, fitting
 from compatkb.migrate.syntax import Chain, PythonSource
 
 _OPEN = re.compile(r"\s*\(")
@@ -43,15 +43,11 @@ def devices_of(code: PythonSource, known: frozenset[str]) -> frozenset[str]:
     for node in code.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             head = node.value.partition(":")[0]
-            if head in known and not _is_location(code, node):
+            parent = code.parents.get(node)
+            if head in known and not (isinstance(parent, ast.keyword) and parent.arg == "map_location"):
                 devices.add(head)
     parts = (chain.meaning.split(".") for chain in code.chains)
     return frozenset(devices | {part[1] for part in parts if len(part) > 1 and part[1] in known})
-
-
-def _is_location(code: PythonSource, node: ast.expr) -> bool:
-    parent = code.parents.get(node)
-    return isinstance(parent, ast.keyword) and parent.arg == "map_location"
 
 
 def uses_of(code: PythonSource, guide: Guide, device: str | None) -> Iterator[Use]:
@@ -110,25 +106,12 @@ def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, re
     if replacement.instead is None and replacement.how is None:
         message = f"{shown} is of {name}; no documented replacement"
         return Use(replacement.product, NONE, start, end, message, None, replacement.sources, root=root)
-    note = (
-        f" ({replacement.basis}: {replacement.note})"
-        if replacement.note
-        else ""
-        if replacement.basis == "stated"
-        else f" ({replacement.basis})"
-    )
+    note = "" if replacement.basis == "stated" else f" ({replacement.basis})"
+    note = f" ({replacement.basis}: {replacement.note})" if replacement.note else note
     if not replacement.mechanical:
         message = f"{shown} is of {name}; nothing does just the same{note}"
-        return Use(
-            replacement.product,
-            HINT,
-            start,
-            end,
-            message,
-            replacement.how or f"see {replacement.instead}",
-            replacement.sources,
-            root=root,
-        )
+        fix = replacement.how or f"see {replacement.instead}"
+        return Use(replacement.product, HINT, start, end, message, fix, replacement.sources, root=root)
     edits = _written(code, chain, node, replacement)
     message = f"{shown} is of {name}; {replacement.instead} does the same"
     given = ", ".join((*replacement.before, *(f"{key}={value}" for key, value in replacement.defaults)))
@@ -239,23 +222,21 @@ def _value(
     product, choices = guide.values[value]
     start, end = code.span(node)
     name = guide.facts.products[product].name
-    known = own or device
-    fitting = [c for c in choices if c.device in (None, known)] if known else list(choices)
-    fitting = fitting or list(choices)
+    fits = fitting(choices, own or device or None)
+    several = len(fits) > 1
     message = f"{value!r} is specific to {name}"
-    if len(fitting) > 1:
+    if several:
         message += "; what to give instead depends on the device"
-    fixes = [_remedy(choice, several=len(fitting) > 1) for choice in fitting]
-    notes = [c.note for c in fitting if c.note and len(fitting) == 1]
-    message += f" ({fitting[0].basis}: {notes[0]})" if notes else ""
+    fixes = [choice.remedy(f"give {choice.instead!r}", several=several) for choice in fits]
+    message += f" ({fits[0].basis}: {fits[0].note})" if fits[0].note and not several else ""
     edits: tuple[Edit, ...] = ()
     chosen = any(c.instead and _chooses(code, node, c.instead) for c in choices)
     if chosen:
         message += "; the program chooses already: the branch with this one can go"
-    elif how == "call" and len(fitting) == 1 and fitting[0].mechanical and fitting[0].instead:
-        edits = _literal(code, node, text, {value: fitting[0].instead})
-    sources = tuple(dict.fromkeys(s for c in fitting for s in c.sources))
-    rule = BACKEND if any(c.instead for c in fitting) else HINT
+    elif how == "call" and not several and fits[0].mechanical and fits[0].instead:
+        edits = _literal(code, node, text, {value: fits[0].instead})
+    sources = tuple(dict.fromkeys(s for c in fits for s in c.sources))
+    rule = BACKEND if any(c.instead for c in fits) else HINT
     yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits, asked=chosen)
 
 
@@ -267,11 +248,6 @@ def _chooses(code: PythonSource, node: ast.AST, instead: str) -> bool:
             if instead in code.text[start:end]:
                 return True
     return False
-
-
-def _remedy(choice: Choice, *, several: bool) -> str:
-    action = choice.how or f"give {choice.instead!r}"
-    return f"on {choice.device}: {action}" if several and choice.device else action
 
 
 def _literal(code: PythonSource, node: ast.Constant, text: str, instead: dict[str, str]) -> tuple[Edit, ...]:
