@@ -7,6 +7,7 @@ from typing import NamedTuple
 from compatkb.check.document import TextDocument
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.text_position import SourceText
 
 IGNORE = CheckRule(
     "ignore", Severity.WARNING, "a comment that accepts findings names no rule, gives no reason, or accepts nothing"
@@ -65,7 +66,8 @@ def apply_suppressions(
 def suppressions_of(document: TextDocument) -> Iterator[Suppression]:
     """Yield the comments that accept findings, in order."""
     markdown = document.path.lower().endswith(_MARKDOWN)
-    code = _code_lines(document) if markdown else set()
+    blocks = fenced_blocks(document) if markdown else []
+    code = {line for opened, closed in blocks for line in range(opened + 1, closed + 1)}
     for pattern in (_HASH, _ANGLE) if markdown else (_HASH,):
         for match in re.finditer(pattern, document.text, re.MULTILINE):
             line = document.place(match.start()).line
@@ -112,16 +114,15 @@ def _wrong(
     yield document.finding(IGNORE, suppression.start, suppression.end, f"this comment {problem}")
 
 
-def _code_lines(document: TextDocument) -> set[int]:
-    """Return the lines of a Markdown text that stand in fenced blocks."""
-    numbers: set[int] = set()
-    fence = ""
-    for number in range(1, len(document.starts) + 1):
-        mark = re.match(_FENCE, document.line(number))
-        if fence:
-            numbers.add(number)
-            if mark and mark[1].startswith(fence):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-    return numbers
+def fenced_blocks(source: SourceText) -> list[tuple[int, int]]:
+    """Return the lines at which blocks of code open and close in Markdown; one that nothing closes ends behind the last."""
+    blocks = []
+    opened, fence = 0, ""
+    for number in range(1, len(source.starts) + 1):
+        mark = re.match(_FENCE, source.line(number))
+        if mark and not fence:
+            opened, fence = number, mark[1]
+        elif mark and mark[1].startswith(fence):
+            blocks.append((opened, number))
+            fence = ""
+    return [*blocks, (opened, len(source.starts) + 1)] if fence else blocks

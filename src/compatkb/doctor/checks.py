@@ -8,8 +8,7 @@ from packaging.utils import canonicalize_name
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
-from compatkb.doctor.version_extraction import is_known
-from compatkb.errors import CompatkbError
+from compatkb.doctor.version_extraction import is_known, mask_of
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.queries.provenance import guide_records
@@ -82,7 +81,8 @@ def held_of(facts: Snapshot, machine: Machine) -> list[InstalledDistribution]:
 def seen_as(facts: Snapshot, graphics: Graphics) -> Seen:
     """Return what a display device is."""
     if graphics.name and not graphics.device:
-        return Seen(graphics, graphics.name, _by_name(facts, graphics.name), None, ())
+        meant = facts.elements("hardware").of(mask_of(facts, facts.products["hardware"], graphics.name))
+        return Seen(graphics, graphics.name, meant[0].version if len(meant) == 1 else None, None, ())
     fallback: dict[str, Any] | None = None
     for record in guide_records(facts, "graphics"):
         if record["vendor"] != graphics.vendor:
@@ -94,15 +94,6 @@ def seen_as(facts: Snapshot, graphics: Graphics) -> Seen:
     if fallback:
         return _named(graphics, fallback)
     return Seen(graphics, f"graphics of vendor {graphics.vendor}", None, None, ())
-
-
-def _by_name(facts: Snapshot, name: str) -> str | None:
-    """Return the one hardware that a name means."""
-    try:
-        meant = facts.elements("hardware").of(find_versions(facts, facts.products["hardware"], name))
-    except CompatkbError:
-        return None
-    return meant[0].version if len(meant) == 1 else None
 
 
 def _named(graphics: Graphics, record: dict[str, Any]) -> Seen:

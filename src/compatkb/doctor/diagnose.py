@@ -12,14 +12,11 @@ from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.successors import SuccessorStack
 from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
-from compatkb.doctor.version_extraction import SLOTS, Read, is_known, read_versions, shape
+from compatkb.doctor.version_extraction import SLOTS, Read, is_known, mask_of, read_versions, shape
 from compatkb.engine.answer import Alternative, Answer
-from compatkb.errors import CompatkbError
-from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import served_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
 
 _DENIED, _FITS, _ALONE = 3, 4, 6  # what the engine's word on the versions adds to causes about versions, or takes from them
 COLLECT = (
@@ -270,8 +267,8 @@ def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:
         return None
     version = (match[2] or "").rstrip(".-_")
     elements = facts.elements(product.id)
-    mask = _mask(facts, product, version) if version else 0
-    release = _mask(facts, product, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
+    mask = mask_of(facts, product, version) if version else 0
+    release = mask_of(facts, product, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
     shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     releases = list(dict.fromkeys(e.release for e in elements if e.installable))
@@ -283,10 +280,3 @@ def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:
     return UnmetRequirement(
         text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
     )
-
-
-def _mask(facts: Snapshot, product: Product, version: str) -> int:
-    try:
-        return find_versions(facts, product, version)
-    except CompatkbError:
-        return 0

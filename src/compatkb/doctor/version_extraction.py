@@ -13,6 +13,7 @@ from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import product_names
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
 
 _ECHO_REACH = 40  # so many lines after a question about a version may hold the answer
 _ASKED = re.compile(r"([a-z_][a-z0-9_]{1,60})\.__version__")
@@ -64,10 +65,15 @@ class Read(NamedTuple):
 def is_known(facts: Snapshot, product: str, version: str) -> bool:
     """Return whether the data know a version of a product; of run-time packages, which only bounds name, any."""
     head = facts.products[product]
+    return head.role == Role.LEAF or bool(mask_of(facts, head, version))
+
+
+def mask_of(facts: Snapshot, product: Product, version: str) -> int:
+    """Return the elements that a version names, 0 for what names none."""
     try:
-        return head.role == Role.LEAF or bool(find_versions(facts, head, version))
+        return find_versions(facts, product, version)
     except CompatkbError:
-        return False
+        return 0
 
 
 def read_versions(facts: Snapshot, pasted: ErrorText, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:

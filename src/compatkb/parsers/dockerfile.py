@@ -10,7 +10,7 @@ from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope, add_settings
 from compatkb.parsers.images import image_use
-from compatkb.parsers.shell import Shell, Variables
+from compatkb.parsers.shell import Shell, Variables, words_of
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 from compatkb.parsers.statement import Action, Group, ParsedFile, Word
 
@@ -94,16 +94,11 @@ class _Dockerfile:
         elif name in ("COPY", "ADD"):
             self._copy(rest)
         elif name in ("CMD", "ENTRYPOINT"):
-            self.reading.call(self._words(_exec_form(rest, 0) or rest))
-
-    def _words(self, rest: Fragment) -> list[Word]:
-        words: list[Word] = []
-        for command in Shell(rest, dict(self.variables)).commands():
-            words += [*command.settings.values(), *command.words]
-        return words
+            self.reading.call(words_of(_exec_form(rest, 0) or rest, self.variables))
 
     def _from(self, rest: Fragment) -> None:
-        words = [word for word in self._plain_words(rest, self.globals) if not word.raw.startswith("--")]
+        words = [word for command in Shell(rest, self.globals).commands() for word in command.words]
+        words = [word for word in words if not word.raw.startswith("--")]
         number = len(self.settings)
         if not words:
             return
@@ -128,12 +123,6 @@ class _Dockerfile:
             )
             if use:
                 self.reading.statements.append(use)
-
-    def _plain_words(self, rest: Fragment, variables: Variables) -> list[Word]:
-        words: list[Word] = []
-        for command in Shell(rest, variables).commands():
-            words += command.words
-        return words
 
     def _arguments(self, rest: Fragment) -> None:
         shell = Shell(rest, dict(self.variables))
@@ -184,7 +173,7 @@ class _Dockerfile:
             )
 
     def _copy(self, rest: Fragment) -> None:
-        words = self._words(rest)
+        words = words_of(rest, self.variables)
         flags = [word.value for word in words if word.value.startswith("--")]
         paths = tuple(word.value for word in words if not word.value.startswith("--") and not word.open)
         source = next((flag.partition("=")[2].lower() for flag in flags if flag.startswith("--from=")), "")

@@ -2,14 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from compatkb.core.text_position import Place
 from compatkb.core.toml_positions import Places, Where
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import ParsedFile
+from compatkb.parsers.statement import IndexUse, ParsedFile
 
 _AT = re.compile(r"(?<!\s)\s*+\(at (?:line (\d+), column (\d+)|end of document)\)")
 _DEEP = re.compile(r"^[ \t\[]*+(?:[\w-]++[ \t]*+\.[ \t]*+){64}", re.MULTILINE)  # slow to parse in number
@@ -79,6 +79,15 @@ class Toml:
             end = heads[number + 1].start() if number + 1 < len(heads) else len(self.source.text)
             version = re.compile(r"^version\s*=\s*[\"']", re.MULTILINE).search(self.source.text, head.end(), end)
             yield number, entry, self.source.place(version.end() if version else head.start())
+
+
+def add_indexes(document: Toml, where: tuple[str, ...], styles: Mapping[str, str], group: str, reading: ParsedFile) -> None:
+    """Add the indexes that a table names, one or a list of them for each of some keys."""
+    for key, style in styles.items():
+        value = document.get(*where, key)
+        for url in value if isinstance(value, list) else [value]:
+            if isinstance(url, str):
+                reading.statements.append(IndexUse(document.value_place(*where, key), url, url, style, group))
 
 
 def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:

@@ -10,7 +10,7 @@ from compatkb.parsers.commands.model import CommandScope, add_settings, python_s
 from compatkb.parsers.images import image_use
 from compatkb.parsers.positioned_yaml import YamlNode
 from compatkb.parsers.requirement import is_specifier
-from compatkb.parsers.shell import Shell, Variables
+from compatkb.parsers.shell import Variables, words_of
 from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, SystemUse, Word
 
 MOST_COMBINATIONS = 64
@@ -39,9 +39,7 @@ class Runner:
             return None
         if "$" not in node.text and "`" not in node.text:
             return Word(node.text.strip(), node.text.strip(), node.place)
-        words: list[Word] = []
-        for command in Shell(node.fragment(), dict(variables)).commands():
-            words += [*command.settings.values(), *command.words]
+        words = words_of(node.fragment(), variables)
         if not words:
             return None
         value = " ".join(word.value for word in words)

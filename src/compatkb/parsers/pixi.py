@@ -5,11 +5,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from compatkb.parsers.commands.model import conda_requirement
-from compatkb.parsers.documents import Toml, read_toml
+from compatkb.parsers.documents import Toml, add_indexes, read_toml
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
 from compatkb.parsers.requirement import is_specifier, locked, statement
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, Word
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, Word
 
 STEP = 1
 _Where = tuple[str, ...]
@@ -57,13 +57,8 @@ def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> N
         requirement = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
         if requirement:
             reading.statements.append(requirement._replace(text=text))
-    options = (*where, "pypi-options")
-    for key, style in (("index-url", "index-url"), ("extra-index-urls", "extra-index-url")):
-        value = document.get(*options, key)
-        for url in value if isinstance(value, list) else [value]:
-            if isinstance(url, str):
-                place = document.value_place(*options, key)
-                reading.statements.append(IndexUse(place=place, text=url, url=url, style=style, group=group))
+    styles = {"index-url": "index-url", "extra-index-urls": "extra-index-url"}
+    add_indexes(document, (*where, "pypi-options"), styles, group, reading)
 
 
 def _version(document: Toml, where: _Where, value: Any) -> "tuple[str | None, Any]":

@@ -5,7 +5,7 @@ from typing import Any
 
 from compatkb.core.names import normal
 from compatkb.core.text_position import Place
-from compatkb.parsers.documents import Toml, read_toml
+from compatkb.parsers.documents import Toml, add_indexes, read_toml
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
@@ -178,16 +178,8 @@ class _PyprojectReader:
 
     def _uv_pip(self) -> None:
         for where in (("tool", "uv"), ("tool", "uv", "pip")):
-            for key, style in (
-                ("index-url", "index-url"),
-                ("extra-index-url", "extra-index-url"),
-                ("find-links", "find-links"),
-            ):
-                value = self.document.get(*where, key)
-                for url in value if isinstance(value, list) else [value]:
-                    if isinstance(url, str):
-                        place = self.document.value_place(*where, key)
-                        self.reading.statements.append(IndexUse(place=place, text=url, url=url, style=style))
+            styles = {name: name for name in ("index-url", "extra-index-url", "find-links")}
+            add_indexes(self.document, where, styles, MAIN, self.reading)
 
     def _hatch(self) -> None:
         for name, table in self.document.table("tool", "hatch", "envs").items():
@@ -207,8 +199,7 @@ class _PyprojectReader:
         self._indexes((*base, "source"))
         optional = self._poetry_extras()
         self._poetry_table((*base, "dependencies"), MAIN, optional)
-        for table, name in (((*base, "dev-dependencies"), "dev"),):
-            self._poetry_group(table, name)
+        self._poetry_group((*base, "dev-dependencies"), "dev")
         for name in self.document.table(*base, "group"):
             self._poetry_group((*base, "group", name, "dependencies"), name)
 
@@ -244,13 +235,9 @@ class _PyprojectReader:
         if isinstance(row, dict) and number is None and "version" in row:
             place = self.document.value_place(*where, name, "version")
         if not isinstance(text, str):
-            version = _version_of(name, url) if isinstance(url, str) else ""
             if isinstance(url, str):
-                self.reading.statements.append(
-                    Requirement(
-                        place=place, text=url, name=normal(name), specifier=version, url=url, group=group, tool="poetry"
-                    )
-                )
+                file = Requirement(place, url, normal(name), group, specifier=_version_of(name, url), url=url, tool="poetry")
+                self.reading.statements.append(file)
             return
         specifier = from_poetry(text)
         if name == "python":

@@ -358,3 +358,9 @@ class Shell:
                 pieces.append(Segment(line, self.fragment.origin(start)))
             self.heredocs.append((self._opener, Fragment(self.fragment.source, pieces)))
         self._waiting = []
+
+
+def words_of(fragment: Fragment, variables: Variables) -> list[Word]:
+    """Return all words of a piece of text, settings first in each command."""
+    commands = Shell(fragment, dict(variables)).commands()
+    return [word for command in commands for word in (*command.settings.values(), *command.words)]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.document import TextDocument
+from compatkb.check.suppressions import fenced_blocks
 from compatkb.core.findings import Edit, Finding
 from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 
@@ -15,7 +16,6 @@ _GENERATED = re.compile(r"<meta\s[^>]{0,200}\bname=[\"']?generator\b|\bdocumenta
 _LINE = re.compile(r"\bline (\d+)\b")
 _OPENS = re.compile(r"<table\b", re.IGNORECASE)
 _CLOSES = re.compile(r"</table\s*>", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
 
 
 def as_markdown(document: TextDocument) -> Fragment | None:
@@ -56,7 +56,7 @@ def _with_tables(document: SourceFile) -> Fragment | None:
 
     pieces: list[Segment] = []
     at = 0
-    fenced = _fenced(document)
+    fenced = [(document.offset(opened), document.offset(closed)) for opened, closed in fenced_blocks(document)]
     for opening in _OPENS.finditer(document.text):
         if opening.start() < at or any(start <= opening.start() < end for start, end in fenced):
             continue
@@ -67,20 +67,6 @@ def _with_tables(document: SourceFile) -> Fragment | None:
         pieces += [Segment("\n\n", opening.start()), *markdown_of_html(document, opening.start(), closing.end())]
         at = closing.end()
     return Fragment(document, [*pieces, Segment(document.text[at:], at)]) if at else None
-
-
-def _fenced(document: SourceFile) -> list[tuple[int, int]]:
-    """Return where blocks of code stand."""
-    blocks = []
-    opened: tuple[int, str] | None = None
-    for number in range(1, len(document.starts) + 1):
-        match = _FENCE.match(document.line(number))
-        if match and opened is None:
-            opened = (document.offset(number), match[1])
-        elif match and opened and match[1].startswith(opened[1]):
-            blocks.append((opened[0], document.offset(number)))
-            opened = None
-    return [*blocks, *([(opened[0], len(document.text))] if opened else [])]
 
 
 def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findings: Iterator[Finding]) -> Iterator[Finding]:
