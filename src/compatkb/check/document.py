@@ -7,6 +7,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.text_position import SourceText
+from compatkb.parsers.statement import Word
 from compatkb.store.reader import Snapshot
 
 
@@ -19,6 +20,11 @@ class TextDocument(SourceText):
         self.path = path
         self.encoding = encoding
         self.head = head
+
+    def span(self, word: Word) -> tuple[int, int]:
+        """Return where a word stands, with its quotes."""
+        start = self.offset(*word.place)
+        return start, start + len(word.raw)
 
     def finding(
         self,

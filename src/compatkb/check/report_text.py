@@ -48,7 +48,8 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     findings = shown.report.findings
     order = list(Severity)
     if not findings:
-        return _clean(shown)
+        dates = footer(shown.asked.facts, shown.asked.day.toordinal())
+        return wrapped(f"✓ no findings   {_read(shown.report)} · {dates}", "", "  ", "works")
     head = _head(shown.report)
     if mendable := sum(bool(finding.edits) for finding in findings):
         mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
@@ -74,12 +75,6 @@ def _head(report: CheckReport) -> list[Line]:
     gravest = max((finding.level for finding in report.findings), key=list(Severity).index)
     sign = "✗" if gravest is Severity.ERROR else "~"
     return wrapped(f"{sign} {count_text(report.findings)}   {_read(report)}", "", "  ", _STYLES[gravest])
-
-
-def _clean(shown: Shown) -> list[Line]:
-    """Return the one line of a run that has nothing to say."""
-    dates = footer(shown.asked.facts, shown.asked.day.toordinal())
-    return wrapped(f"✓ no findings   {_read(shown.report)} · {dates}", "", "  ", "works")
 
 
 def _read(report: CheckReport) -> str:

@@ -139,13 +139,11 @@ def _arguments(
     for argument in service.arguments:
         if argument.product is None or argument.word.open or written(argument.word.value) is None:
             continue
-        start = document.offset(*argument.word.place)
-        span = (start, start + len(argument.word.raw))
+        span = document.span(argument.word)
         if dockerfile and argument.name not in taken:
             message = f"{dockerfile.path} takes no argument {argument.name}, so this version has no effect"
-            yield document.finding(
-                UNUSED, *span, message, fix=f"declare ARG {argument.name}, or remove it", subject=argument.name
-            )
+            fix = f"declare ARG {argument.name}, or remove it"
+            yield document.finding(UNUSED, *span, message, fix=fix, subject=argument.name)
             continue
         yield from _against_tag(document, service, argument, span, data)
         yield from _against_tables(document, service, argument, pages, data)
@@ -231,9 +229,8 @@ def _unused(document: TextDocument, source: SourceFile, shell: Shell, data: Look
             if word.open or written(word.value) is None or _meant(name, data) is None:
                 continue
             if not re.search(rf"\$\{{?{name}\b", source.text):
-                start = document.offset(*word.place)
                 message = f"nothing uses {name}, so {word.value} is not what is installed by it"
-                yield document.finding(UNUSED, start, start + len(word.raw), message, fix="use it, or remove it", subject=name)
+                yield document.finding(UNUSED, *document.span(word), message, fix="use it, or remove it", subject=name)
 
 
 def _installed(document: TextDocument, data: Lookups) -> list[dict[str, Requirement]]:
@@ -258,8 +255,6 @@ def _labels(document: TextDocument, shell: Shell, installed: Mapping[str, Requir
                 continue
             labelled, pinned = data.mask(product, value), data.mask(product, one.specifier.removeprefix("=="))
             if labelled and pinned and not labelled & pinned:
-                start = document.offset(*word.place)
                 message = f"the label says {product.name} {value}, and line {one.place.line} installs {one.specifier[2:]}"
-                yield document.finding(
-                    LABEL, start, start + len(word.raw), message, fix=f"write {one.specifier[2:]}", subject=name
-                )
+                fix = f"write {one.specifier[2:]}"
+                yield document.finding(LABEL, *document.span(word), message, fix=fix, subject=name)

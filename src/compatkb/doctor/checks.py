@@ -163,7 +163,8 @@ def _public(version: str) -> str:
 def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) -> list[Remark]:
     """Return what is to be said of the graphics, their drivers and device files."""
     remarks = []
-    intel = [item for item in seen if _is_intel(facts, item)]
+    vendors = {record["vendor"] for record in guide_records(facts, "graphics") if record["hardware"]}
+    intel = [item for item in seen if item.graphics.vendor in vendors or item.graphics.name is not None]
     for item in intel:
         shown = f"{item.name} ({item.graphics.vendor}:{item.graphics.device})" if item.graphics.device else item.name
         if item.hardware is None or not serves(facts, item.hardware):
@@ -190,11 +191,6 @@ def graphics_remarks(facts: Snapshot, machine: Machine, seen: tuple[Seen, ...]) 
             fix = "add the user to the group of the device files (render or video), and log in again"
             remarks.append(Remark("render-node-refused", Severity.ERROR, message, fix))
     return remarks
-
-
-def _is_intel(facts: Snapshot, item: Seen) -> bool:
-    vendors = {record["vendor"] for record in guide_records(facts, "graphics") if record["hardware"]}
-    return item.graphics.vendor in vendors or item.graphics.name is not None
 
 
 def serves(facts: Snapshot, hardware: str) -> bool:

@@ -141,7 +141,8 @@ def nearest_of(
 
     Python is given up where nothing else helps; device and system never are.
     """
-    if answer and not _works(answer) and (near := _fitting(facts, answer.nearest, target)):
+    works = answer and answer.stacks and answer.verdict.is_usable
+    if answer and not works and (near := _fitting(facts, answer.nearest, target)):
         return near
     generic = facts.family(target.os) if target.os else None
     plans = [(sought.wished, target), (sought.kept, target), ((), target)]
@@ -160,10 +161,6 @@ def nearest_of(
             if new_answer and pins and (near := _fitting(facts, new_answer.nearest, target)):
                 return near
     return ()
-
-
-def _works(answer: Answer) -> bool:
-    return bool(answer.stacks) and answer.verdict.is_usable
 
 
 def _fitting(facts: Snapshot, nearest: tuple[Alternative, ...], target: Target) -> tuple[Alternative, ...]:

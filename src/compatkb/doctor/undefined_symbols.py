@@ -84,19 +84,15 @@ def _looked_up(
 ) -> UndefinedSymbol | None:
     product = _product_of(facts, library)
     table = next((t for t in tables if t.having(symbol)), None)
-    if table is None:
-        table = next((t for t in tables if product and product.id != t.product and _is_like(symbol, t)), None)
+    if table is None and product:  # one that it lacks, and would have: of the same namespace, and not cut off
+        others = (t for t in tables if t.product != product.id)
+        table = next((t for t in others if t.has_like(symbol[:_SPACE]) and not t.has_like(symbol)), None)
     if table is None:
         return None
     installed = seen.get(table.product, "").partition("+")[0]
     fits = _fitting(facts, product, table, installed) if product and installed else ()
     releases = table.having(symbol)
     return UndefinedSymbol(symbol, library, product, table.product, table.platform, releases, table.releases, installed, fits)
-
-
-def _is_like(symbol: str, table: SymbolTable) -> bool:
-    """Return whether a symbol that a table lacks is one that it would have: of the same namespace, and not cut off."""
-    return table.has_like(symbol[:_SPACE]) and not table.has_like(symbol)
 
 
 def _product_of(facts: Snapshot, library: str) -> Product | None:

@@ -85,7 +85,9 @@ def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     blind = machine.sees_gpu is False and bool(devices) and needs_graphics(facts, devices[0])
     remarks += [*_answer_remarks(known, answer, unserved=unserved), *_driver_remarks(best, known.driver)]
     remarks += [_blind_remark(machine)] if blind else []
-    remarks += [_beside_remark(name, version) for name, version in beside]
+    for name, version in beside:
+        message = f"no source lists {name} {version} with the others; nothing excludes it"
+        remarks.append(Remark("not-named-together", Severity.WARNING, message))
     there = best is not None and best.where == "same" and all(item.known or not item.core for item in held)
     steps = steps_to(facts, held, best.stack, clock) if best and not there else ()
     hardware = [("hardware", name) for name in known.hardware[:1]]
@@ -106,12 +108,6 @@ def _blind_remark(machine: Machine) -> Remark:
     if machine.drivers:
         fix = "check the version of the GPU driver, and that this user may open the render node"
     return Remark("gpu-not-available", Severity.ERROR, message, f"{fix}; in a container, pass --device /dev/dri")
-
-
-def _beside_remark(name: str, version: str) -> Remark:
-    return Remark(
-        "not-named-together", Severity.WARNING, f"no source lists {name} {version} with the others; nothing excludes it"
-    )
 
 
 def _judge(known: KnownMachine) -> tuple[Answer | None, list[tuple[str, str]]]:

@@ -38,6 +38,16 @@ class PinFinding(NamedTuple):
     edits: tuple[Edit, ...]
 
 
+class PlanMove(NamedTuple):
+    """Where the packages of one plan go; `whole` where all of it can be written."""
+
+    plan: InstallPlan
+    device: str | None
+    target: MigrationTarget | None
+    waits: str
+    whole: bool
+
+
 class Pins:
     """The environments of a project, and what is said of what they install."""
 
@@ -178,15 +188,16 @@ class Pins:
         waits = next((f"; {place} must be migrated first" for place in used.values()), "")
         if open_ and not used and not locked and (device is None or target is not None):
             self.stuck.append(f"{ended[0].located.document.path}:{ended[0].located.statement.place.line}")
+        move = PlanMove(plan, device, target, waits, not open_)
         for required in ended:
-            self._ended(required, used, device, target, whole=not open_)
+            self._ended(move, required, used)
         if device is None:
             return
-        self._indexes(environment, ended, target, waits, whole=not open_)
+        self._indexes(move, ended)
         if target is not None:
             for required in plan.requirements:
                 if required.product.id not in self.guide.ended:
-                    self._build(environment, plan, required, target, waits, whole=not open_)
+                    self._build(move, required, target)
 
     def _target(
         self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]
@@ -198,16 +209,8 @@ class Pins:
             return fitting[0]
         return targets[0] if own else self.targets.of(device, "", system, beside)
 
-    def _ended(
-        self,
-        required: ProductRequirement,
-        used: Mapping[str, str],
-        device: str | None,
-        target: MigrationTarget | None,
-        *,
-        whole: bool,
-    ) -> None:
-        product = required.product
+    def _ended(self, move: PlanMove, required: ProductRequirement, used: Mapping[str, str]) -> None:
+        product, target = required.product, move.target
         known = self.guide.ended[product.id]
         other = self.queries.facts.products[known.product]
         message = f"{product.name} has ended, and {other.name} does without it"
@@ -218,16 +221,16 @@ class Pins:
         elif product.id in used:
             message += f"; {used[product.id]} still uses it"
             fix = WAITS
-        elif device is None:
+        elif move.device is None:
             message += "; the target device is unknown"
             fix = "name the device: --device"
         else:
             if target is not None and not target.fits:
-                message += f"; no {other.name} for {device} is known to work on the Python of this project"
+                message += f"; no {other.name} for {move.device} is known to work on the Python of this project"
                 fix = f"move to Python {' or '.join(target.stack.python)}, then to {other.id} {target.versions[other.id]}"
             elif target is not None:
                 fix = f"take it out; {other.id} {target.versions[other.id]} {target.where}"
-            edit = self._removed(required) if whole else None
+            edit = self._removed(required) if move.whole else None
         sources = self.guide.ended_sources.get(product.id, ())
         self._add(required.located, PIN, message, fix, sources, (edit,) if edit else ())
 
@@ -238,16 +241,7 @@ class Pins:
     def _reading(self, document: TextDocument) -> ParsedFile:
         return self.project.read[document.path][1]
 
-    def _build(
-        self,
-        environment: ProjectEnvironment,
-        plan: InstallPlan,
-        required: ProductRequirement,
-        target: MigrationTarget,
-        waits: str,
-        *,
-        whole: bool,
-    ) -> None:
+    def _build(self, move: PlanMove, required: ProductRequirement, target: MigrationTarget) -> None:
         """Tell of a package that goes with the ended ones and has to be the one of the native stack."""
         product, requirement = required.product, required.requirement
         if product.role not in (Role.PACKAGE, Role.COMPANION, Role.LEAF) or requirement.tool == "conda":
@@ -267,7 +261,8 @@ class Pins:
             return  # a build for another device
         if wanted is None:
             if allowed and requirement.specifier:
-                message = f"no {product.name} is known to go with {self._named(target)}"
+                named = ", ".join(f"{p} {target.versions[p]}" for p in main)
+                message = f"no {product.name} is known to go with {named}"
                 self._add(required.located, BUILD, message, "take it out, or try the newest from the same index", (), ())
             return
         declared = self._reading(required.document).kind in TABLES
@@ -278,35 +273,28 @@ class Pins:
         own = self.queries.facts.distribution(product.id, wanted) or product.id
         new = f"{own}=={wanted}"
         version = requirement.specifier.removeprefix("==") or "in any version"
-        message = f"{product.name} {version} is only needed by a discontinued package{waits}"
+        message = f"{product.name} {version} is only needed by a discontinued package{move.waits}"
         edits: tuple[Edit, ...] = ()
         where = place_of(required.document, required.located.statement)
         plain = not requirement.derived and not requirement.url and not requirement.hashed and not requirement.marker
-        if whole and where and name and plain and requirement.role is not RequirementRole.LOCKED:
+        if move.whole and where and name and plain and requirement.role is not RequirementRole.LOCKED:
             written = name["name"] if normal(name["name"]) == normal(own) else own
             text = f"{written}{name['extras'] or ''}=={wanted}"
-            edits = self._pinned(environment, plan, required, target, Edit(where.start, where.end, text))
+            edits = self._pinned(move.plan, required, target, Edit(where.start, where.end, text))
         fix = f"write {new}, from {target.url}; it {target.where}"
         self._add(required.located, BUILD, message, fix, (), edits)
-
-    def _named(self, target: MigrationTarget) -> str:
-        return ", ".join(f"{p} {target.versions[p]}" for p in {known.product for known in self.guide.ended.values()})
 
     def _admits(self, product: str, mask: int, version: str) -> bool:
         return any(e.version == version for e in self.queries.elements(product, mask))
 
     def _pinned(
-        self,
-        environment: ProjectEnvironment,
-        plan: InstallPlan,
-        required: ProductRequirement,
-        target: MigrationTarget,
-        edit: Edit,
+        self, plan: InstallPlan, required: ProductRequirement, target: MigrationTarget, edit: Edit
     ) -> tuple[Edit, ...]:
         """Return an edit with what names the index, where nothing else does; none where it cannot be named here."""
         reading = self._reading(required.document)
-        asked = {self.queries.channels.get(address(use.url)) for _, use in environment.indexes}
-        if target.channel in asked or any(self._ends(use) for _, use in environment.indexes):
+        uses = [use for _, use in plan.environment.indexes]
+        asked = {self.queries.channels.get(address(use.url)) for use in uses}
+        if target.channel in asked or any(map(self._ends, uses)):
             return (edit,)
         if reading.kind in LINES:
             start, end = line_bounds(required.document, edit.start)
@@ -335,23 +323,16 @@ class Pins:
         channels = {c for product in self.guide.ended for e in self.queries.facts.elements(product) for c in e.channels}
         return self.queries.channels.get(address(use.url)) in channels - {self.queries.own}
 
-    def _indexes(
-        self,
-        environment: ProjectEnvironment,
-        ended: list[ProductRequirement],
-        target: MigrationTarget | None,
-        waits: str,
-        *,
-        whole: bool,
-    ) -> None:
-        there = {self.queries.channels.get(address(use.url)) for _, use in environment.indexes}
-        for located, use in environment.indexes:
+    def _indexes(self, move: PlanMove, ended: list[ProductRequirement]) -> None:
+        uses, target = move.plan.environment.indexes, move.target
+        there = {self.queries.channels.get(address(use.url)) for _, use in uses}
+        for located, use in uses:
             if not self._ends(use):
                 continue
             instead = target.url if target and target.channel not in there else ""
-            message = f"this index is there for products that have ended{waits}"
+            message = f"this index is there for products that have ended{move.waits}"
             fix = f"ask {instead}" if instead else "take it out"
-            edit = index_edit(located.document, self._reading(located.document).kind, use, instead) if whole else ()
+            edit = index_edit(located.document, self._reading(located.document).kind, use, instead) if move.whole else ()
             sources = tuple(dict.fromkeys(s for w in ended for s in self.guide.ended_sources.get(w.product.id, ())))
             self._add(located, INDEX, message, fix, sources, edit)
             if instead:

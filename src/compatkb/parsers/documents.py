@@ -50,9 +50,9 @@ class Toml:
         """Return where a value stands; text within its quotes, for items of a list and values of a key."""
         path: Where = where
         place = self._places.nearest(path)
-        if isinstance(path[-1], int) and self._character(place) in "\"'":
-            return Place(place.line, place.column + 1)
-        return place
+        at = self.source.offset(*place)
+        is_quoted = isinstance(path[-1], int) and self.source.text[at : at + 1] in ("'", '"')
+        return Place(place.line, place.column + 1) if is_quoted else place
 
     def value_place(self, *where: int | str) -> Place:
         """Return where the text value of a key starts, the key's own place where the value is elsewhere."""
@@ -62,10 +62,6 @@ class Toml:
         line = self.source.text[start : len(self.source.text) if end < 0 else end]
         match = re.match(r"(?:\"[^\"]*\"|'[^']*'|[\w.-])+\s*=\s*[\"']", line)
         return Place(place.line, place.column + match.end()) if match else place
-
-    def _character(self, place: Place) -> str:
-        at = self.source.offset(*place)
-        return self.source.text[at : at + 1] or " "
 
     def tables(self, name: str) -> Iterator[tuple[int, dict[str, Any], Place]]:
         """Yield the tables of an array that a tool wrote: number, table, and the place of its version or of its head."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
-from compatkb.parsers.positioned_yaml import YamlNode, json_tree
+from compatkb.parsers.positioned_yaml import json_tree
 from compatkb.parsers.source import MOST_SHELL, Fragment, SourceFile, TreeError
 from compatkb.parsers.statement import ParsedFile
 
@@ -35,13 +35,8 @@ def cells(source: SourceFile, kind: str = "code") -> Iterator[Fragment]:
     for cell in tree.rows("cells") if tree else ():
         own, text = cell.get("cell_type"), cell.get("source")
         if own is not None and own.text == kind and text is not None:
-            yield _joined(source, text)
-
-
-def _joined(source: SourceFile, node: YamlNode) -> Fragment:
-    """Return the text of a cell, which is one string or a list of lines."""
-    items = node.items if node.kind == "list" else [node]
-    return Fragment(source, [piece for item in items for piece in item.fragment().segments()])
+            lines = text.items if text.kind == "list" else [text]
+            yield Fragment(source, [piece for line in lines for piece in line.fragment().segments()])
 
 
 def _parts(cell: Fragment) -> list[Fragment]:

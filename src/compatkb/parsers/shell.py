@@ -95,7 +95,7 @@ class Shell:
             else:
                 word = self._word()
                 self._count += 1
-                if (words or self._assigns(word)) or not self._keyword(word):
+                if words or _ASSIGNMENT.match(word.raw) or not self._keyword(word):
                     words.append(word)
             if self._at <= before:
                 self._at = before + 1
@@ -104,9 +104,6 @@ class Shell:
     def _skip_gap(self) -> None:
         if gap := _GAP.match(self.text, self._at):
             self._at = gap.end()
-
-    def _assigns(self, word: Word) -> bool:
-        return _ASSIGNMENT.match(word.raw) is not None
 
     def _ended(self, words: list[Word], *, alone: bool) -> Iterator[Command]:
         """Yield the command that ends here; what runs only when another one failed belongs to nothing else."""

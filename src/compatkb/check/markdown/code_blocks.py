@@ -105,12 +105,6 @@ def program(words: Sequence[Word]) -> str:
     return words[0].value.rpartition("/")[2]
 
 
-def span(document: TextDocument, word: Word) -> tuple[int, int]:
-    """Return where a word stands, with its quotes."""
-    start = document.offset(*word.place)
-    return start, start + len(word.raw)
-
-
 def _pieces(block: CodeBlock) -> Iterator[Segment]:
     """Yield the lines of a block that are commands; behind a prompt elsewhere, the others are what commands printed."""
     prompted = any(_PROMPTED.match(text) for _, text in block.lines)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from compatkb.check.document import CheckContext
 from compatkb.check.lookups import Lookups, lookups
-from compatkb.check.markdown.code_blocks import commands, program, span
+from compatkb.check.markdown.code_blocks import commands, program
 from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows, tags_in
 from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import CheckRule
@@ -48,7 +48,7 @@ def _files(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Finding
     """Yield files whose mode or owner a command changes, beside others that the document makes, but that it never names."""
     text = page.document.text
     changing = [command for command in page_commands if program(command) in ("chmod", "chown") and len(command) > 3]
-    spans = [(span(page.document, command[0])[0], span(page.document, command[-1])[1]) for command in changing]
+    spans = [(page.document.span(command[0])[0], page.document.span(command[-1])[1]) for command in changing]
     seen: set[str] = set()
     for command in changing:
         words = [word for word in command[2:] if _PLAIN.fullmatch(word.value)]
@@ -61,7 +61,7 @@ def _files(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Finding
                 message = (
                     f"nothing else in this document makes or names the file {word.value}, so {program(command)} fails on it"
                 )
-                place = span(page.document, word)
+                place = page.document.span(word)
                 yield page.document.finding(FILE, *place, message, fix="make it first, or leave it out", subject=word.value)
 
 
@@ -81,7 +81,7 @@ def _image(page: MarkdownPage, run: ContainerRun) -> TagMention | None:
         return None
     text = run.image.raw.strip("\"'")
     repository, colon, tag = text.rpartition(":")
-    end = span(page.document, run.image)[0] + run.image.raw.index(text) + len(text)
+    end = page.document.span(run.image)[0] + run.image.raw.index(text) + len(text)
     return TagMention(tag, repository_name(repository), end - len(tag), end) if colon and "/" in repository and tag else None
 
 
@@ -100,7 +100,7 @@ def _port(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts]) -> Iterat
             word, inside = ports[0]
             line = page.document.place(cell.start).line
             message = f"{image.name} serves port {cell.text.strip()} by the table on line {line}, not {inside}"
-            yield page.document.finding(PORT, *span(page.document, word), message, subject=word.raw)
+            yield page.document.finding(PORT, *page.document.span(word), message, subject=word.raw)
 
 
 def _tag(page: MarkdownPage, run: ContainerRun, rows: list[RowFacts], data: Lookups) -> Iterator[Finding]:
@@ -135,6 +135,6 @@ def _services(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Find
         for word in command[verb + 1 :] if verb is not None else ():
             if _PLAIN.fullmatch(word.value) and word.value not in services:
                 message = f"the table of services does not have {word.value}"
-                yield page.document.finding(NAME, *span(page.document, word), message, subject=word.value)
+                yield page.document.finding(NAME, *page.document.span(word), message, subject=word.value)
             if words[verb or 0] == "run":
                 break

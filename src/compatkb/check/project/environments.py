@@ -145,10 +145,6 @@ class Project:
             paths.update(self.target(document.path, one.path, reading) for one in named)
         return frozenset(path for path in paths if path)
 
-    @cached_property
-    def _uses_uv(self) -> bool:
-        return any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
-
     def product(self, name: str, tool: str) -> Product | None:
         """Return the product that a package name means to a tool, None for packages that the data do not know."""
         if product_id := self._names.get(name):
@@ -184,13 +180,14 @@ class Project:
 
     def environments(self) -> Iterator[ProjectEnvironment]:
         """Yield every group that says something of products that the data know."""
+        uses_uv = any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
         for document, reading in self.read.values():
             stated = _by_group(reading)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
                 if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
-                environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=self._uses_uv)
+                environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=uses_uv)
                 environment.is_unchecked = document.path in self._unchecked
                 environment.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 pairs = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))

@@ -271,7 +271,8 @@ def _put(
         return
     parts = [RequirementOrigin(w.located, f"{w.product.id}{w.requirement.specifier}", step) for w in bounded]
     installed = InstalledProduct(allowed, parts, step, requirements[0].requirement.tool, requirements)
-    if not allowed.mask and len(requirements) > 1 and all(_one(queries, w) for w in requirements):
+    singles = (queries.allowed(w.product, [w.requirement.specifier]) for w in requirements)
+    if not allowed.mask and len(requirements) > 1 and all(one and one.mask for one in singles):
         plan.empty.append((installed, bounded[-1]))
         plan.final.pop(product_id, None)
         return
@@ -311,11 +312,6 @@ def _is_open(requirement: Requirement) -> bool:
     """Return whether only a run would tell what is installed, or whoever asks for it takes what does not go together."""
     is_overriding = requirement.role is RequirementRole.OVERRIDE
     return requirement.unknown or is_overriding or bool(requirement.url and not requirement.specifier)
-
-
-def _one(queries: ProjectQueries, required: ProductRequirement) -> bool:
-    allowed = queries.allowed(required.product, [required.requirement.specifier])
-    return bool(allowed and allowed.mask)
 
 
 def _from_images(plan: InstallPlan, queries: ProjectQueries) -> None:
