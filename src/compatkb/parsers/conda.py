@@ -15,7 +15,7 @@ def read_environment(root: YamlNode, reading: ParsedFile) -> None:
     for item in root.rows("dependencies"):
         if item.kind == "text":
             if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):
-                reading.statements.append(requirement._replace(step=_CONDA_STEP))
+                reading.add(requirement._replace(step=_CONDA_STEP))
         elif inner := item.get("pip"):
             for line in inner.texts():
                 read_pip_line(line.fragment(), reading, _PIP_STEP)
@@ -29,7 +29,7 @@ def read_pip_line(line: Fragment, reading: ParsedFile, step: int) -> None:
 
     for statement in one.statements:
         place = line.place(statement.place.column - 1)
-        reading.statements.append(statement._replace(place=place, step=step))
+        reading.add(statement._replace(place=place, step=step))
     for problem in one.problems:
         reading.problem(line.place(problem.place.column - 1), problem.message)
 
@@ -45,8 +45,8 @@ def read_conda_lock(source: SourceFile, reading: ParsedFile) -> None:
         if platform:
             reading.groups.setdefault(group, Group(group, "environment", f"the platform {platform.text}"))
         if name.text == "python":
-            reading.statements.append(PythonUse(version.place, version.text, f"=={version.text}", group, step=1, runs=True))
+            reading.add(PythonUse(version.place, version.text, f"=={version.text}", group, step=1, runs=True))
             continue
         tool = "pip" if manager and manager.text == "pip" else "conda"
         package = locked(version.place, version.text, name.text, f"=={version.text}", tool=tool, group=group)
-        reading.statements.append(package)
+        reading.add(package)

@@ -54,7 +54,7 @@ def _image(runner: Runner, holder: YamlNode, value: YamlNode) -> None:
             group = runner.group(group, f"the container at line {value.place.line}", kind="service")
             word = Word(f"{whole}:{tag.text}", tag.text, tag.place)
             if use := image_use(word.value, word.place, word.raw, group, derived=True):
-                runner.reading.statements.append(use)
+                runner.reading.add(use)
 
 
 def _command(node: YamlNode | None, scope: CommandScope) -> None:
@@ -78,7 +78,7 @@ def read_image_lines(source: SourceFile, reading: ParsedFile) -> None:
         place = source.place(match.start(1))
         group = runner.group(f"container:{place.line}", f"the container at line {place.line}", kind="service")
         if re.search(r"[:/@]", match[1]) and (use := image_use(match[1], place, match[1], group)):
-            reading.statements.append(use)
+            reading.add(use)
 
 
 def read_devcontainer(source: SourceFile, reading: ParsedFile) -> None:
@@ -129,12 +129,10 @@ def read_cog(root: YamlNode, reading: ParsedFile) -> None:
         read_pip_line(line.fragment(), reading, _PIP_STEP)
     reading.problems = problems  # Cog has its own notation, with indexes behind packages
     if file and file.text:
-        reading.statements.append(Include(place=file.place, text=file.text, path=file.text, step=_PIP_STEP))
+        reading.add(Include(place=file.place, text=file.text, path=file.text, step=_PIP_STEP))
     if packages or file:  # Cog adds an index that fits the CUDA of the image, which it chooses itself
         place = (packages or file or build).place
-        reading.statements.append(
-            IndexUse(place=place, text="", url="cuda", style="extra-index-url", step=_PIP_STEP, derived=True)
-        )
+        reading.add(IndexUse(place=place, text="", url="cuda", style="extra-index-url", step=_PIP_STEP, derived=True))
     for item in build.rows("run"):
         command = item.get("command") if item.kind == "map" else item
         if command and command.text:

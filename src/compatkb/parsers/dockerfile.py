@@ -122,7 +122,7 @@ class _Dockerfile:
                 image.value, image.place, image.raw, group, unknown=image.open, derived=image.derived, step=self.scope.step
             )
             if use:
-                self.reading.statements.append(use)
+                self.reading.add(use)
 
     def _arguments(self, rest: Fragment) -> None:
         shell = Shell(rest, dict(self.variables))
@@ -168,7 +168,7 @@ class _Dockerfile:
         source = parts.get("source") or parts.get("src") or parts.get("target") or "."
         if flag.startswith("--mount=") and parts.get("type", "bind") == "bind":
             words = (source, parts.get("target", source))
-            self.reading.statements.append(
+            self.reading.add(
                 Action(place=place, text="", verb="copy", words=words, group=self.group, step=self.scope.next_step())
             )
 
@@ -182,8 +182,8 @@ class _Dockerfile:
             word = next(word for word in words if word.value.startswith("--from="))
             if use := image_use(source, word.place, word.raw, self.group, unknown=word.open, derived=True):
                 self.reading.groups.setdefault(f"from:{source}", Group(f"from:{source}", "stage", f"the image {source}"))
-                self.reading.statements.append(use._replace(group=f"from:{source}"))
-        self.reading.statements.append(
+                self.reading.add(use._replace(group=f"from:{source}"))
+        self.reading.add(
             Action(place=place, text="", verb="copy", words=paths, group=self.group, step=self.scope.next_step(), tool=source)
         )
 

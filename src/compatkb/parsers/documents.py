@@ -83,7 +83,7 @@ def add_indexes(document: Toml, where: tuple[str, ...], styles: Mapping[str, str
         value = document.get(*where, key)
         for url in value if isinstance(value, list) else [value]:
             if isinstance(url, str):
-                reading.statements.append(IndexUse(document.value_place(*where, key), url, url, style, group))
+                reading.add(IndexUse(document.value_place(*where, key), url, url, style, group))
 
 
 def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:

@@ -83,7 +83,7 @@ def read_lock(source: SourceFile, reading: ParsedFile) -> None:
         for group in of_groups:
             origin = {"only_index": _index(row, tool), "url": _elsewhere(row)}
             package = locked(place, version, name, f"=={version}", tool=tool, marker=marker, group=group, **origin)
-            reading.statements.append(package)
+            reading.add(package)
 
 
 def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -> None:
@@ -133,9 +133,7 @@ def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None
     value = document.get(*where)
     specifier = from_poetry(value) if isinstance(value, str) else None
     if specifier:
-        reading.statements.append(
-            PythonUse(place=document.value_place(*where), text=str(value), specifier=specifier, step=STEP)
-        )
+        reading.add(PythonUse(place=document.value_place(*where), text=str(value), specifier=specifier, step=STEP))
 
 
 def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
@@ -146,19 +144,12 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
     for number, row in enumerate(document.list("source")):
         if isinstance(row, dict) and isinstance(url := row.get("url"), str):
             place = document.value_place("source", number, "url")
-            reading.statements.append(
-                IndexUse(
-                    place=place,
-                    text=url,
-                    url=url,
-                    style="extra-index-url" if number else "index-url",
-                    name=_text(row.get("name")),
-                )
-            )
+            style = "extra-index-url" if number else "index-url"
+            reading.add(IndexUse(place, url, url, style, name=_text(row.get("name"))))
     version = document.get("requires", "python_version")
     if isinstance(version, str) and is_specifier(f"=={version}.*"):
         place = document.value_place("requires", "python_version")
-        reading.statements.append(PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True))
+        reading.add(PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True))
     for section, group in (("packages", MAIN), ("dev-packages", "group:dev")):
         if group and document.table(section):
             reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
@@ -168,7 +159,7 @@ def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
                 continue
             specifier = None if isinstance(value, dict) and value.keys() & {"git", "file", "path"} else from_poetry(text)
             index = value.get("index") if isinstance(value, dict) else None
-            reading.statements.append(
+            reading.add(
                 Requirement(
                     place=document.value_place(section, name), text=text, name=normal(name), specifier=specifier or "",
                     unknown=specifier is None, group=group, tool="pipenv", only_index=_text(index),
@@ -189,7 +180,7 @@ def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
     version = tree.get("_meta", "requires", "python_version")
     if version and is_specifier(f"=={version.text}.*"):
         specifier = f"=={version.text}.*"
-        reading.statements.append(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
+        reading.add(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
     for section, group in (("default", MAIN), ("develop", "group:dev")):
         if group and tree.get(section):
             reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
@@ -203,4 +194,4 @@ def _locked(reading: ParsedFile, name: str, row: YamlNode, group: str, addresses
         return
     marker, index = row.get("markers"), row.get("index")
     origin = {"marker": marker.text if marker else None, "only_index": addresses.get(index.text) if index else None}
-    reading.statements.append(locked(version.place, version.text, name, version.text, tool="pipenv", group=group, **origin))
+    reading.add(locked(version.place, version.text, name, version.text, tool="pipenv", group=group, **origin))

@@ -51,14 +51,14 @@ class Runner:
             node = node.get("image") or node.get("name")
         word = self.word(node, variables)
         if word and (use := image_use(word.value, word.place, word.raw, group, unknown=word.open, derived=word.derived)):
-            self.reading.statements.append(use)
+            self.reading.add(use)
 
     def system(self, node: YamlNode | None, variables: Variables, group: str) -> None:
         """Add the operating systems of a job, one or a list of labels."""
         for item in node.elements() if node else []:
             word = self.word(item, variables)
             if word and not word.open:
-                self.reading.statements.append(SystemUse(word.place, word.raw, word.value, group, derived=word.derived))
+                self.reading.add(SystemUse(word.place, word.raw, word.value, group, derived=word.derived))
 
     def python(self, node: YamlNode | None, variables: Variables, scope: CommandScope) -> None:
         """Add the Pythons that a step sets up: one, one a line, or a list."""
@@ -67,7 +67,7 @@ class Runner:
             for text in word.value.split() if word and not word.open else ():
                 if (specifier := _python(text)) and word:
                     use = PythonUse(word.place, word.raw, specifier, scope.group, scope.step, word.derived, runs=True)
-                    self.reading.statements.append(use)
+                    self.reading.add(use)
 
     def settings(self, node: YamlNode | None, variables: Variables, group: str, prefix: str = "") -> None:
         """Take the variables of a mapping over, and add the indexes among them."""
@@ -207,7 +207,7 @@ def _steps(runner: Runner, steps: list[YamlNode], scope: CommandScope, origins: 
         elif uses is not None and uses.text.startswith("docker://"):
             word = Word(uses.text.removeprefix("docker://"), uses.text, uses.place)
             if image := image_use(word.value, word.place, word.raw, scope.group):
-                runner.reading.statements.append(image)
+                runner.reading.add(image)
         elif run is not None and run.kind == "text":
             read_shell(run.fragment(), scope)
         scope.group = group

@@ -47,7 +47,7 @@ def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> N
     for name, value in document.table(*where, "dependencies").items():
         text, place = _version(document, (*where, "dependencies", name), value)
         if text is not None and (requirement := conda_requirement(f"{name} {text}", Word(text, text, place))):
-            reading.statements.append(requirement._replace(group=group, step=STEP))
+            reading.add(requirement._replace(group=group, step=STEP))
     for name, value in document.table(*where, "pypi-dependencies").items():
         text, place = _version(document, (*where, "pypi-dependencies", name), value)
         index = value.get("index") if isinstance(value, dict) else None
@@ -56,7 +56,7 @@ def _tables(document: Toml, where: _Where, group: str, reading: ParsedFile) -> N
         specifier = "" if text.strip() == "*" else text
         requirement = statement(f"{name}{specifier}", place, group=group, step=STEP, tool="project", only_index=_text(index))
         if requirement:
-            reading.statements.append(requirement._replace(text=text))
+            reading.add(requirement._replace(text=text))
     styles = {"index-url": "index-url", "extra-index-urls": "extra-index-url"}
     add_indexes(document, (*where, "pypi-options"), styles, group, reading)
 

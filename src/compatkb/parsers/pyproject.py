@@ -65,9 +65,7 @@ class _PyprojectReader:
         self._listed(("tool", "uv", "override-dependencies"), MAIN, RequirementRole.OVERRIDE)
         for name in self.document.table("tool", "pdm", "resolution", "overrides"):
             place = self.document.value_place("tool", "pdm", "resolution", "overrides", name)
-            self.reading.statements.append(
-                Requirement(place, name, normal(name), unknown=True, role=RequirementRole.OVERRIDE, tool="pdm")
-            )
+            self.reading.add(Requirement(place, name, normal(name), unknown=True, role=RequirementRole.OVERRIDE, tool="pdm"))
         self._listed(("tool", "uv", "dev-dependencies"), "group:dev")
         self._indexes(("tool", "uv", "index"))
         self._uv_pip()
@@ -87,7 +85,7 @@ class _PyprojectReader:
         requires = self.document.get(*where, "requires-python")
         if isinstance(requires, str) and is_specifier(requires):
             place = self.document.value_place(*where, "requires-python")
-            self.reading.statements.append(PythonUse(place=place, text=requires, specifier=requires))
+            self.reading.add(PythonUse(place=place, text=requires, specifier=requires))
         elif isinstance(requires, str):
             self.reading.problem(self.document.place(*where, "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier")
         self._listed((*where, "dependencies"), MAIN)
@@ -122,7 +120,7 @@ class _PyprojectReader:
         index, elsewhere = _taken_from(self.sources.get(parts.name, ()), group)
         requirement = statement(text, place, group=group, role=role, only_index=index, tool="project")
         if requirement:
-            self.reading.statements.append(requirement._replace(unknown=elsewhere or parts.name in self.redefined))
+            self.reading.add(requirement._replace(unknown=elsewhere or parts.name in self.redefined))
 
     def _dependency_groups(self) -> None:
         locks = self.document.table("tool").keys() & {"uv", "pdm", "poetry"}
@@ -153,13 +151,9 @@ class _PyprojectReader:
         """Add a file that uv takes a package from, which counts where its marker holds and for its extra or group alone."""
         limits = _limits(row)
         marker = row.get("marker")
-        self.reading.statements.append(
-            Requirement(
-                place=self.document.place("tool", "uv", "sources", name), text=url, name=normal(name),
-                group=limits[0] if limits else MAIN, specifier=version,
-                marker=marker if isinstance(marker, str) else None, url=url, tool="uv",
-            )
-        )  # fmt: skip
+        place, group = self.document.place("tool", "uv", "sources", name), limits[0] if limits else MAIN
+        marker = marker if isinstance(marker, str) else None
+        self.reading.add(Requirement(place, url, normal(name), group, specifier=version, marker=marker, url=url, tool="uv"))
 
     def _indexes(self, where: tuple[str, ...]) -> None:
         for number, row in enumerate(self.document.list(*where)):
@@ -169,12 +163,8 @@ class _PyprojectReader:
             primary = row.get("default") is True or row.get("priority") in ("default", "primary")
             explicit = row.get("explicit") is True or row.get("priority") == "explicit"
             style = "index-url" if primary or name == "pypi" else "extra-index-url"
-            self.reading.statements.append(
-                IndexUse(
-                    place=self.document.value_place(*where, number, "url"), text=row["url"], url=row["url"], style=style,
-                    name=name if isinstance(name, str) else None, explicit=explicit,
-                )
-            )  # fmt: skip
+            place, name = self.document.value_place(*where, number, "url"), name if isinstance(name, str) else None
+            self.reading.add(IndexUse(place, row["url"], row["url"], style, name=name, explicit=explicit))
 
     def _uv_pip(self) -> None:
         for where in (("tool", "uv"), ("tool", "uv", "pip")):
@@ -190,7 +180,7 @@ class _PyprojectReader:
             version = table.get("python") if isinstance(table, dict) else None
             if isinstance(version, str) and is_specifier(f"=={version}.*") and f"env:{name}" in self.reading.groups:
                 place = self.document.value_place("tool", "hatch", "envs", name, "python")
-                self.reading.statements.append(
+                self.reading.add(
                     PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True, group=f"env:{name}")
                 )
 
@@ -237,16 +227,16 @@ class _PyprojectReader:
         if not isinstance(text, str):
             if isinstance(url, str):
                 file = Requirement(place, url, normal(name), group, specifier=_version_of(name, url), url=url, tool="poetry")
-                self.reading.statements.append(file)
+                self.reading.add(file)
             return
         specifier = from_poetry(text)
         if name == "python":
             if specifier is not None:
-                self.reading.statements.append(PythonUse(place=place, text=text, specifier=specifier))
+                self.reading.add(PythonUse(place=place, text=text, specifier=specifier))
             return
         marker = _marker(table)
         index = table.get("source")
-        self.reading.statements.append(
+        self.reading.add(
             Requirement(
                 place=place, text=text, name=normal(name), specifier=specifier or "", unknown=specifier is None, marker=marker,
                 group=optional.get(normal(name), group), tool="poetry", only_index=index if isinstance(index, str) else None,

@@ -32,7 +32,7 @@ def read_python_version(source: SourceFile, reading: ParsedFile) -> None:
     """Add the first Python that a `.python-version` names, which is the one that runs in its folder."""
     if match := re.search(r"^[ \t]*(?:cpython-|python)?(\d+\.\d+(?:\.\d+)?)t?[ \t]*(?:#.*)?$", source.text, re.MULTILINE):
         place = source.place(match.start(1))
-        reading.statements.append(PythonUse(place=place, text=match[1], specifier=python_specifier(match[1]), runs=True))
+        reading.add(PythonUse(place=place, text=match[1], specifier=python_specifier(match[1]), runs=True))
 
 
 def _logical_lines(source: SourceFile) -> Iterator[Fragment]:
@@ -63,7 +63,7 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     if behind := _INDEX_BEHIND.search(text):
         name, url = behind.groups()
         reading.problem(place, f"pip passes over {name} behind a requirement, and uv refuses it; give it its own line")
-        reading.statements.append(IndexUse(place=place, text=text, url=url, style=INDEXES[name], step=STEP))  # as it is meant
+        reading.add(IndexUse(place=place, text=text, url=url, style=INDEXES[name], step=STEP))  # as it is meant
     hashed = "--hash" in text
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None
@@ -73,11 +73,9 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
             place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
         )
     if requirement is not None:
-        reading.statements.append(requirement)
+        reading.add(requirement)
     elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):
-        reading.statements.append(
-            Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True)
-        )
+        reading.add(Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True))
     elif "{{" not in bare and "{%" not in bare and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare):
         reading.problem(place, f"invalid requirement: {bare[:80]!r}")
 
@@ -85,6 +83,6 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:
     if name in FILES and value:
         given = FILES[name] if role is RequirementRole.INSTALL else role
-        reading.statements.append(Include(place=place, text=text, path=value, role=given, step=STEP))
+        reading.add(Include(place=place, text=text, path=value, role=given, step=STEP))
     elif name in INDEXES and value:
-        reading.statements.append(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))
+        reading.add(IndexUse(place=place, text=text, url=value, style=INDEXES[name], step=STEP))

@@ -16,7 +16,7 @@ def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
     for section, key, text, place in ini_values(source):
         if section == "options" and key == "python_requires":
             if is_specifier(text):
-                reading.statements.append(PythonUse(place=place, text=text, specifier=text))
+                reading.add(PythonUse(place=place, text=text, specifier=text))
             continue
         group, role = MAIN, RequirementRole.INSTALL
         if section == "options.extras_require":
@@ -37,7 +37,7 @@ def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
             shifted = place._replace(column=place.column + column + len(part) - len(part.lstrip()))
             requirement = statement(bare, shifted, group=group, role=role, tool="project") if parse(bare) else None
             if requirement:
-                reading.statements.append(requirement)
+                reading.add(requirement)
             else:
                 reading.problem(shifted, f"invalid requirement: {bare[:80]!r}")
 

@@ -215,6 +215,10 @@ class ParsedFile:
             statements_by_step.setdefault((statement.group, statement.step), []).append(statement)
         return statements_by_step
 
+    def add(self, *statements: Statement) -> None:
+        """Add what the file states."""
+        self.statements += statements
+
     def call(self, words: Iterable[Word]) -> None:
         """Note a command that is run, unless there are many already."""
         if len(self.calls) < MOST_CALLS:

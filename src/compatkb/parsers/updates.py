@@ -77,4 +77,4 @@ def read_dependabot(source: SourceFile, reading: ParsedFile) -> None:
 def _add(reading: ParsedFile, node: YamlNode, words: list[str], tool: str, named: YamlNode | None = None) -> None:
     place = (named or node).place
     names = tuple(word.lower() for word in words[:200] if len(word) <= 200)
-    reading.statements.append(Action(place=place, text=named.text if named else "{", verb=MOVES, words=names, tool=tool))
+    reading.add(Action(place=place, text=named.text if named else "{", verb=MOVES, words=names, tool=tool))

@@ -18,7 +18,7 @@ def read_variants(source: SourceFile, reading: ParsedFile) -> None:
         node = tree.get(*problem.keys)
         reading.problem(node.place if node else tree.place, problem.message)
     name, version = release
-    reading.statements.append(locked(tree.place, "{", name, f"=={version}"))
+    reading.add(locked(tree.place, "{", name, f"=={version}"))
 
 
 def plain(node: YamlNode) -> Any:

@@ -113,7 +113,7 @@ class Invocation(NamedTuple):
     def state(self, kind: type[Statement], word: Word, **fields: Any) -> None:
         """Add a statement of a kind that a word makes."""
         common = {"place": word.place, "text": word.raw, "group": self.group, "step": self.step, "derived": word.derived}
-        self.scope.reading.statements.append(kind(**{**common, **fields}))
+        self.scope.reading.add(kind(**{**common, **fields}))
 
     def act(self, word: Word, verb: str, words: tuple[str, ...]) -> None:
         """Add an action, at the first word of its command."""
@@ -208,7 +208,7 @@ def add_requirement(run: Invocation, word: Word) -> None:
     elif not re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) and not text.endswith((".txt", ".zip", ".gz")):
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
         if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
-            run.scope.reading.statements.append(requirement._replace(text=where["text"]))
+            run.scope.reading.add(requirement._replace(text=where["text"]))
         elif re.fullmatch(r"[\w.-]+(\[[\w,.-]*\])?=\d[\w.*+!]*", text):  # as conda writes a pin, which pip and uv refuse
             run.scope.reading.problem(word.place, f"invalid requirement: {text[:80]!r}; a pin has two equals signs")
 
@@ -218,9 +218,7 @@ def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None
     style = SETTINGS.get(name)
     for url in (word.raw if word.open else word.value).split() if style else ():
         url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
-        scope.reading.statements.append(
-            IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
-        )
+        scope.reading.add(IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step))
 
 
 def python_specifier(version: str) -> str:

@@ -118,7 +118,7 @@ def conda(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None
     run.act(whole[0], "install", options.given)
     for word in options.rest[1:]:
         if requirement := conda_requirement(word.value, word):
-            run.scope.reading.statements.append(requirement._replace(group=run.group, step=run.step))
+            run.scope.reading.add(requirement._replace(group=run.group, step=run.step))
 
 
 def project(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -159,7 +159,7 @@ def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None
     if ran and (word := ran.image):
         text = word.value.removeprefix("docker://")
         if use := image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step):
-            run.scope.reading.statements.append(use)
+            run.scope.reading.add(use)
 
 
 def ran(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
