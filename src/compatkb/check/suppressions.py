@@ -77,9 +77,8 @@ def suppressions_of(document: TextDocument) -> Iterator[Suppression]:
                 continue
             after = document.line(line)[len(before) + len(match[0]) :]
             alone = not before.strip(" \t>") and not after.strip()
-            first, last = (
-                (0, len(document.starts)) if match["word"] == "ignore-file" else _reach(document, line, alone, pattern)
-            )
+            whole = match["word"] == "ignore-file"
+            first, last = (0, len(document.starts)) if whole else _reach(document, line, alone, pattern)
             rules = tuple(name.strip() for name in (match["rules"] or "").split(",") if name.strip())
             yield Suppression(rules, match["reason"].strip(), match.start(), match.end(), first, last, in_code)
 

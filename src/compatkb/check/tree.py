@@ -173,11 +173,8 @@ def _against_tables(
         return
     for page in pages:
         for row in read_rows(page, data):
-            value = (
-                row.values.get(argument.product.id)
-                if argument.product and any(named.name == tag for named in row.named)
-                else None
-            )
+            is_named = any(named.name == tag for named in row.named)
+            value = row.values.get(argument.product.id) if argument.product and is_named else None
             if value and mask and value.mask and not value.mask & mask:
                 where = f"{document.path}:{argument.word.place.line}"
                 message = f"{where} builds {tag} with {argument.name} {argument.word.value}, this row has {value.text}"

@@ -168,9 +168,7 @@ class _Dockerfile:
         source = parts.get("source") or parts.get("src") or parts.get("target") or "."
         if flag.startswith("--mount=") and parts.get("type", "bind") == "bind":
             words = (source, parts.get("target", source))
-            self.reading.add(
-                Action(place=place, text="", verb="copy", words=words, group=self.group, step=self.scope.next_step())
-            )
+            self.reading.add(Action(place, "", "copy", self.group, self.scope.next_step(), words=words))
 
     def _copy(self, rest: Fragment) -> None:
         words = words_of(rest, self.variables)
@@ -183,9 +181,7 @@ class _Dockerfile:
             if use := image_use(source, word.place, word.raw, self.group, unknown=word.open, derived=True):
                 self.reading.groups.setdefault(f"from:{source}", Group(f"from:{source}", "stage", f"the image {source}"))
                 self.reading.add(use._replace(group=f"from:{source}"))
-        self.reading.add(
-            Action(place=place, text="", verb="copy", words=paths, group=self.group, step=self.scope.next_step(), tool=source)
-        )
+        self.reading.add(Action(place, "", "copy", self.group, self.scope.next_step(), words=paths, tool=source))
 
 
 def _exec_form(rest: Fragment, at: int) -> Fragment | None:

@@ -1,24 +1,28 @@
-"""Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; Pipfile too."""
+"""Locks: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; a Pipfile, bills of materials, tables of variants."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
 from compatkb.parsers.lock_extras import extras_of
-from compatkb.parsers.positioned_yaml import YamlNode, read_json
+from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, locked, unquoted
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement
-from compatkb.parsers.variants import label_of, variants_of
+from compatkb.parsers.variants import label_of, named_release, variants_of
 
 STEP = 1
 _DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
 """How locks name what is on no index."""
 
 
+_PYPI = re.compile(r"pkg:pypi/([^@?#/]+)@([^?#]+)")
+_LISTS = ("components", "packages", "@graph")
+_VERSIONS = ("version", "versionInfo", "software_packageVersion")
 _PYTHONS = {
     "uv.lock": ("requires-python",),
     "poetry.lock": ("metadata", "python-versions"),
@@ -195,3 +199,55 @@ def _locked(reading: ParsedFile, name: str, row: YamlNode, group: str, addresses
     marker, index = row.get("markers"), row.get("index")
     origin = {"marker": marker.text if marker else None, "only_index": addresses.get(index.text) if index else None}
     reading.add(locked(version.place, version.text, name, version.text, tool="pipenv", group=group, **origin))
+
+
+def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the packages of a bill of materials; one in several versions is in several environments, so it is left out."""
+    tree = read_json(source, reading)
+    packages: dict[str, Requirement] = {}
+    several = set()
+    for name in _LISTS:
+        listed = tree.get(name) if tree else None
+        for node in walk(listed) if listed else ():
+            package = _package(node)
+            if package is None:
+                continue
+            before = packages.setdefault(package.name, package)
+            if before.specifier != package.specifier:
+                several.add(package.name)
+    reading.statements += [package for name, package in packages.items() if name not in several]
+
+
+def _package(node: YamlNode) -> Requirement | None:
+    """Return the package that an entry names, which may do so in a list of references."""
+    values = {key.text: value for key, value in node.pairs}
+    rows = values.get("externalRefs")
+    urls = [values.get("purl"), values.get("software_packageUrl")]
+    urls += [row.get("referenceLocator") for row in rows.items] if rows else []
+    match = next((m for url in urls if url is not None and (m := _PYPI.match(url.text))), None)
+    name, version = (unquote(match[1]), unquote(match[2])) if match else ("", "")
+    if match is None or not is_name(name) or not is_specifier(f"=={version}"):
+        return None
+    written = next((values[key] for key in _VERSIONS if key in values), None)
+    place = written.place if written is not None and written.text else node.place
+    text = written.text if written is not None and written.text else "{"
+    return locked(place, text, name, f"=={version}", url=match[0])
+
+
+def read_variants(source: SourceFile, reading: ParsedFile) -> None:
+    """Add the release that a table is about, and what of the table does not keep the draft."""
+    tree = read_json(source, reading)
+    if tree is None or (release := named_release(reading.path)) is None:
+        return
+    for problem in variants_of(plain(tree))[1]:
+        node = tree.get(*problem.keys)
+        reading.problem(node.place if node else tree.place, problem.message)
+    name, version = release
+    reading.add(locked(tree.place, "{", name, f"=={version}"))
+
+
+def plain(node: YamlNode) -> Any:
+    """Return a tree as dictionaries, lists and texts."""
+    if node.kind == "map":
+        return {key.text: plain(value) for key, value in node.pairs}
+    return [plain(item) for item in node.items] if node.kind == "list" else node.text

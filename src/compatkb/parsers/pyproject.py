@@ -180,9 +180,7 @@ class _PyprojectReader:
             version = table.get("python") if isinstance(table, dict) else None
             if isinstance(version, str) and is_specifier(f"=={version}.*") and f"env:{name}" in self.reading.groups:
                 place = self.document.value_place("tool", "hatch", "envs", name, "python")
-                self.reading.add(
-                    PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True, group=f"env:{name}")
-                )
+                self.reading.add(PythonUse(place, version, f"=={version}.*", f"env:{name}", runs=True))
 
     def _poetry(self) -> None:
         base = ("tool", "poetry")

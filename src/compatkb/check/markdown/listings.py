@@ -78,10 +78,8 @@ def _labels(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Ch
         more = f", and so with {len(places) - 1} more rows" if len(places) > 1 else ""
         how = "is inferred to hold" if data.contents(image)[value.product.id].basis == "inferred" else "holds"
         message = f"{image.name} {how} {value.product.name} {build}, which is another build than {value.text}{more}"
-        cell = value.cell
-        yield page.document.finding(
-            LABEL, cell.start, cell.end, message, fix=f"write {build}", sources=urls(image.sources), subject=value.product.id
-        )
+        cell, fix, sources = value.cell, f"write {build}", urls(image.sources)
+        yield page.document.finding(LABEL, cell.start, cell.end, message, fix=fix, sources=sources, subject=value.product.id)
 
 
 def _own_build(data: Lookups, value: CellVersion, part: ContentRecord) -> str | None:
@@ -104,15 +102,8 @@ def _open(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Chec
                     f"the build files of {speaker[0].name} install {value.product.name} in any version, not in {value.text}"
                 )
                 cell = value.cell
-                yield page.document.finding(
-                    OPEN,
-                    cell.start,
-                    cell.end,
-                    message,
-                    fix="pin it there",
-                    sources=urls(speaker[0].sources),
-                    subject=value.text,
-                )
+                sources, fix = urls(speaker[0].sources), "pin it there"
+                yield page.document.finding(OPEN, cell.start, cell.end, message, fix=fix, sources=sources, subject=value.text)
 
 
 # -- makers' lists ---------------------------------------------------------------------------------------------------------

@@ -139,10 +139,8 @@ class Project:
         paths: set[str | None] = set()
         for document, reading in self.read.values():
             steps = {(one.group, one.step) for one in reading.statements if _goes_by_no_metadata(one)}
-            named = (
-                one for one in reading.statements if steps and isinstance(one, Include) and (one.group, one.step) in steps
-            )
-            paths.update(self.target(document.path, one.path, reading) for one in named)
+            includes = (one for one in reading.statements if isinstance(one, Include) and (one.group, one.step) in steps)
+            paths.update(self.target(document.path, one.path, reading) for one in includes)
         return frozenset(path for path in paths if path)
 
     def product(self, name: str, tool: str) -> Product | None:

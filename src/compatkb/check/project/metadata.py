@@ -65,12 +65,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         return
     device, why = wanted
     for installed in plan.final.values():
-        if (
-            installed.step < 0
-            or installed.tool == "conda"
-            or not installed.requirements
-            or (why is not None and installed.allowed.product == why.allowed.product)
-        ):
+        is_pinned = why is not None and installed.allowed.product == why.allowed.product
+        if installed.step < 0 or installed.tool == "conda" or not installed.requirements or is_pinned:
             continue
         requirement = installed.requirements[-1].requirement
         if requirement.url or requirement.role is not RequirementRole.INSTALL or "+" in installed.allowed.text:
@@ -103,17 +99,11 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
 def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct | None] | None:
     """Return the one device for which a pinned package is, or the whole project, where it needs builds of its own."""
     for installed in plan.final.values():
-        if (
-            installed.allowed.text
-            and installed.step >= 0
-            and "+" in installed.allowed.text
-            and is_exact(installed.allowed.text)
-        ):
+        text = installed.allowed.text
+        if installed.step >= 0 and "+" in text and is_exact(text):
             devices = {d for e in queries.elements(installed.allowed.product, installed.allowed.mask) for d in e.devices}
-            if len(devices) == 1:
-                device = next(iter(devices))
-                label = installed.allowed.text.partition("+")[2]
-                if device == label.partition(",")[0]:
-                    return device, installed
+            label = text.partition("+")[2].partition(",")[0]
+            if devices == {label}:
+                return label, installed
     own = queries.context.scope.device
     return (own, None) if own else None

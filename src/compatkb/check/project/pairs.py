@@ -98,9 +98,8 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         between = denial.products - pair
         if any({frozenset({third, member}) for member in pair} & denied for third in between):
             continue  # one of them does not go with what the other needs, which is told
-        if _for_other_devices(one, other, queries) and not queries.denial(
-            [whole[one.allowed.product], whole[other.allowed.product]]
-        ):
+        both = [whole[one.allowed.product], whole[other.allowed.product]]
+        if _for_other_devices(one, other, queries) and not queries.denial(both):
             continue  # told as a build for another device
         own = (one if other.step < 0 else other).allowed
         builds = queries.elements(own.product, own.mask)  # of an image one contradiction is enough, also of what needs it
@@ -170,12 +169,8 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
         return final
     narrowed = []
     for one in final:
-        if (
-            one.step < 0
-            or one.tool == "conda"
-            or not one.requirements
-            or any(required.requirement.url for required in one.requirements)
-        ):
+        is_at_url = any(required.requirement.url for required in one.requirements)
+        if one.step < 0 or one.tool == "conda" or not one.requirements or is_at_url:
             return final
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
@@ -203,11 +198,8 @@ def _denied(
     if later and known[last.allowed.product].role == Role.LEAF:
         return  # the installer says so, and goes on
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    if (
-        replaced := later
-        and plan.resolves(last.step)
-        and any(queries.requires(build, first.allowed.product) for build in builds)
-    ):
+    requires = later and any(queries.requires(build, first.allowed.product) for build in builds)
+    if replaced := requires and plan.resolves(last.step):
         message += "; installers replace what was there"
     imports = {known[part.allowed.product].import_name for part in (one, other)}
     overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
@@ -218,9 +210,8 @@ def _denied(
         return  # ranges that admit both of them everywhere are meant so
     between = denial.products - {one.allowed.product, other.allowed.product}
     is_stopped = denial.stops and not any(known[third].role == Role.PACKAGE for third in between if third in known)
-    is_certain = (
-        is_exact_pair and is_stopped and denial.basis != "inferred" and not (denial.of_device or overwrites or replaced)
-    )
+    is_doubtful = denial.basis == "inferred" or denial.of_device or overwrites or replaced
+    is_certain = is_exact_pair and is_stopped and not is_doubtful
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
     fix = way(last, first, denial, plan, queries) or denial.demand or None
@@ -259,9 +250,8 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons) if drifting else ():
-            by_place = {
-                (one.path, one.line): one for one in _drifting_from(plan, final, queries, python, first_index=by_first)
-            }
+            again = _drifting_from(plan, final, queries, python, first_index=by_first)
+            by_place = {(one.path, one.line): one for one in again}
             drifting = [by_place[one.path, one.line] for one in drifting if (one.path, one.line) in by_place]
     yield from (one for one in drifting if one.rule == DRIFTS.id)
 
@@ -276,9 +266,8 @@ def _drifting_from(
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         if not sources.known:
             return
-        beside = [
-            o.allowed for o in final if o.step == one.step and queries.facts.products[o.allowed.product].role != Role.LEAF
-        ]
+        roles = queries.facts.products
+        beside = [o.allowed for o in final if o.step == one.step and roles[o.allowed.product].role != Role.LEAF]
         channels = sources.channels
         if first_index:
             has = {channel for e in queries.facts.elements(one.allowed.product) for channel in e.channels}
@@ -304,15 +293,12 @@ def _drifts(
 ) -> Iterator[Finding]:
     pin = exactly(chosen[one.allowed.product])
     for other in final:
-        if (
-            other is one
-            or other.allowed.product not in chosen
-            or not is_exact(other.allowed.text)
-            or queries.facts.products[other.allowed.product].role == Role.LEAF
-        ):
+        if other is one or other.allowed.product not in chosen or not is_exact(other.allowed.text):
             continue
-        other_pin = exactly(chosen[other.allowed.product])
+        if queries.facts.products[other.allowed.product].role == Role.LEAF:
+            continue
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
+        other_pin = exactly(rest)
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         extras = {extra for required in one.requirements for extra in required.requirement.extras}

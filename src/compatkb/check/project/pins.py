@@ -53,9 +53,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         if not allowed.mask:
             yield from _unpublished(plan, required, queries)
             continue
-        if required.product.role != Role.LEAF and not any(
-            e.installable for e in queries.elements(allowed.product, allowed.mask)
-        ):
+        is_built = any(e.installable for e in queries.elements(allowed.product, allowed.mask))
+        if required.product.role != Role.LEAF and not is_built:
             yield from _not_built(required, allowed, queries)
             continue
         yield from _one_of([*_yanked(plan, required, allowed, queries), *_ended(required, allowed, queries)])
@@ -76,16 +75,8 @@ def at(
 ) -> Finding:
     """Return a finding about a statement."""
     start, end = located.span
-    finding = located.document.finding(
-        rule,
-        start,
-        end,
-        message,
-        fix=fix,
-        sources=tuple(dict.fromkeys(sources))[:4],
-        edits=edits,
-        subject=located.statement.text,
-    )
+    few, subject = tuple(dict.fromkeys(sources))[:4], located.statement.text
+    finding = located.document.finding(rule, start, end, message, fix=fix, sources=few, edits=edits, subject=subject)
     is_default = located.statement.derived and rule.level is Severity.ERROR  # whoever builds it may give another value
     return finding._replace(level=Severity.WARNING) if is_default else finding
 
@@ -243,12 +234,10 @@ def _index(
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
         return
-    if (
-        queries.sets_index
-        or is_exported(required.document.text)
-        or names_its_index(required.document.text)
-        or not all(lacks(c, builds, queries) for c in asked.channels)
-    ):
+    text = required.document.text
+    if queries.sets_index or is_exported(text) or names_its_index(text):
+        return
+    if not all(lacks(c, builds, queries) for c in asked.channels):
         return
     if all(e.yank_by is not None for e in builds):
         return  # what one index has withdrawn others may have kept
@@ -330,10 +319,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         yield at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
         return
     if plan.systems and not is_built and (denial := queries.denial([allowed], systems=plan.systems)):
-        roles = {
-            queries.facts.products[one].role for one in denial.products - {allowed.product} if one in queries.facts.products
-        }
-        if Role.PACKAGE in roles:
+        others = (queries.facts.products.get(one) for one in denial.products - {allowed.product})
+        if any(other and other.role == Role.PACKAGE for other in others):
             return  # what it needs has nothing, which is told there
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
