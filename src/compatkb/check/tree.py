@@ -78,10 +78,9 @@ def _pages(
     documents: Mapping[str, TextDocument], folder: str, pages_by_folder: dict[str, list[MarkdownPage]]
 ) -> list[MarkdownPage]:
     if folder not in pages_by_folder:
-        folder_documents = [
-            d for path, d in documents.items() if posixpath.dirname(path) == folder and path.lower().endswith(".md")
-        ]
-        pages_by_folder[folder] = [read_page(document) for document in folder_documents if "|" in document.text]
+        beside = (document for path, document in documents.items() if posixpath.dirname(path) == folder)
+        tabled = (one for one in beside if one.path.lower().endswith(".md") and "|" in one.text)
+        pages_by_folder[folder] = list(map(read_page, tabled))
     return pages_by_folder[folder]
 
 

@@ -35,11 +35,8 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     names = list(dict.fromkeys(e.distribution or e.product for e in (*builds, *brought)))
     header = _SOURCES.search(text)
     source_names = {normal(name) for name in uv.get("sources", {})}
-    if (
-        source_names & {normal(name) for name in names}
-        or (source_names and not header)
-        or text[end : end + 1] not in ("'", '"')
-    ):
+    is_named = source_names & {normal(name) for name in names}
+    if is_named or (source_names and not header) or text[end : end + 1] not in ("'", '"'):
         return ()
     index = next(
         (i["name"] for i in uv.get("index", ()) if i.get("url", "").rstrip("/") == url.rstrip("/") and "name" in i), ""

@@ -37,19 +37,10 @@ _READERS = {
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 
-_BY_LINES = {
-    "requirements",
-    "constraints",
-    "dockerfile",
-    "shell",
-    "setup.cfg",
-    "setup.py",
-    "pyproject",
-    "script",
-    "pixi",
-    "makefile",
+_BY_LINES = (
+    "requirements", "constraints", "dockerfile", "shell", "setup.cfg", "setup.py", "pyproject", "script", "pixi", "makefile",
     "batch",
-}
+)  # fmt: skip
 
 
 def read(path: str, text: str, kind: str | None = None) -> ParsedFile:

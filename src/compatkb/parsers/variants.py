@@ -69,19 +69,12 @@ def _properties(namespaces: object) -> Iterator[str | None]:
         return
     for namespace, features in namespaces.items():
         for feature, values in features.items() if isinstance(features, Mapping) else ((None, ()),):
-            if (
-                not isinstance(values, list)
-                or not values
-                or not _KEY.fullmatch(str(namespace))
-                or not _KEY.fullmatch(str(feature))
-            ):
+            if not isinstance(values, list) or not values or not all(_KEY.fullmatch(str(key)) for key in (namespace, feature)):
                 yield None
-            else:
-                keeps = (isinstance(value, str) and _LABEL.fullmatch(value) for value in values)
-                yield from (
-                    f"{namespace} :: {feature} :: {value}" if is_valid else None
-                    for value, is_valid in zip(values, keeps, strict=True)
-                )
+                continue
+            for value in values:
+                is_valid = isinstance(value, str) and _LABEL.fullmatch(value)
+                yield f"{namespace} :: {feature} :: {value}" if is_valid else None
 
 
 def _unordered(table: Mapping[str, Any], variants: list[WheelVariant]) -> Iterator[VariantProblem]:

@@ -80,9 +80,6 @@ def _sniffed(root: YamlNode) -> str:
         return "azure"
     if {"dependencies"} <= keys and keys & {"channels", "name", "prefix"} and root.get("dependencies", "0") is None:
         listed = root.get("dependencies")
-        return (
-            "environment"
-            if listed and listed.kind == "list" and any(i.kind == "text" or i.get("pip") for i in listed.items)
-            else "yaml"
-        )
+        is_listed = listed and listed.kind == "list" and any(i.kind == "text" or i.get("pip") for i in listed.items)
+        return "environment" if is_listed else "yaml"
     return "manifest"

@@ -20,19 +20,8 @@ MOST = 500
 _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
-_OF_ROWS = [
-    rule.id
-    for rule in (
-        stacks.CONTENTS,
-        stacks.DISPUTED,
-        machine.VERIFIED,
-        stacks.TOGETHER,
-        stacks.DIFFER,
-        stacks.UNKNOWN,
-        images.TWICE,
-        listings.UNTESTED,
-    )
-]
+_SUREST = (stacks.CONTENTS, stacks.DISPUTED, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, stacks.UNKNOWN)
+_OF_ROWS = [rule.id for rule in (*_SUREST, images.TWICE, listings.UNTESTED)]
 """Rules that doubt a row: what is wrong with one row is one finding.
 
 Those that are on by themselves come first, the surest of them foremost: what is off hides nothing.

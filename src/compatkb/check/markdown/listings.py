@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.check.document import CheckContext
@@ -144,9 +146,7 @@ def _tested(data: Lookups, one: RowVersion, other: RowVersion, device: str) -> t
     lists = [e for e in lists if e.level == Certainty.CERTAIN]
     if not lists or any(e.kind == Kind.NEEDS for e in edges) or any(e.kind in (Kind.VERIFIED, Kind.NEEDS) for e in back):
         return None
-    mask = 0
-    for edge in lists:
-        mask |= edge.to_mask
+    mask = reduce(or_, (edge.to_mask for edge in lists), 0)
     names = data.names(other.product.id, mask)
     if {_series(name) for name in names} & {_series(name) for name in data.names(other.product.id, other.mask)}:
         return None

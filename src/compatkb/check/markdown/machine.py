@@ -41,11 +41,8 @@ def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCon
         if (inside := contents.get(product.id)) and inside.mask:
             continue  # what the image holds is told by another rule, or agrees
         for package in packages:
-            edges = [
-                e
-                for e in data.facts.edges(package.product.id, product.id)
-                if e.of_mask & package.mask and e.kind == Kind.VERIFIED
-            ]
+            known = data.facts.edges(package.product.id, product.id)
+            edges = [e for e in known if e.of_mask & package.mask and e.kind == Kind.VERIFIED]
             if not edges or any(edge.to_mask & value.mask for edge in edges):
                 continue
             names = spelt(dict.fromkeys(edge.spec.removeprefix("==") for edge in edges))

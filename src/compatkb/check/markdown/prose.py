@@ -67,13 +67,10 @@ def _mentions(sentence: str, base: int, data: Lookups) -> Iterator[Mention]:
     """Yield the versions that stand right behind the name of a product; ranges and bounds are left out."""
     for match in _VERSION.finditer(sentence):
         start = base + match.start()
-        if (
-            "." not in match["numbers"]
-            or re.match(_SPAN, sentence[match.end() :])
-            or re.search(_BEFORE, sentence[: match.start()])
-        ):
+        before = sentence[: match.start()]
+        if "." not in match["numbers"] or re.match(_SPAN, sentence[match.end() :]) or re.search(_BEFORE, before):
             continue
-        words = _MARKS.sub(" ", sentence[: match.start()]).split()
+        words = _MARKS.sub(" ", before).split()
         words = words[:-1] if words and words[-1].lower() in ("version", "release", "versions", "v") else words
         for size in range(min(_MOST, len(words)), 0, -1):
             product = data.facts.product(" ".join(words[-size:]))

@@ -67,10 +67,8 @@ def _files(page: MarkdownPage, page_commands: list[Command]) -> Iterator[Finding
 
 def _named(text: str, name: str, without: list[tuple[int, int]]) -> bool:
     """Return whether a text names a file anywhere but in some spans."""
-    for match in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text):
-        if not any(start <= match.start() < end for start, end in without):
-            return True
-    return False
+    places = (match.start() for match in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text))
+    return any(not any(start <= place < end for start, end in without) for place in places)
 
 
 # -- images and services -------------------------------------------------------------------------------------------------

@@ -49,15 +49,12 @@ def _unknown(
     for value in row.values.values():
         is_version = (id(row.table), value.product.id) in named or data.has_series(value.product, value.text)
         is_version = is_version and not data.is_passed(value.product, value.text)
-        if (
-            value.mask
-            or len(row.values) + len(row.named) < _LEAST
-            or not is_version
-            or (sources := data.covered(value.product, value.text, context.clock.lists_until)) is None
-        ):
+        if value.mask or len(row.values) + len(row.named) < _LEAST or not is_version:
             continue
+        sources = data.covered(value.product, value.text, context.clock.lists_until)
         message = f"{value.product.name} has no release {value.text} (the release list is complete)"
-        yield at(page, UNKNOWN, value, message, sources)
+        if sources is not None:
+            yield at(page, UNKNOWN, value, message, sources)
 
 
 def at(

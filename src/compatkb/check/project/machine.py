@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from compatkb.check.project.environments import LocatedStatement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
@@ -61,9 +63,7 @@ def _older(
         for edge in queries.facts.edges(one.allowed.product, allowed.product)
         if edge.kind == Kind.VERIFIED and not edge.open and edge.of_mask & one.allowed.mask == one.allowed.mask
     ]
-    verified = 0
-    for edge in edges:
-        verified |= edge.to_mask
+    verified = reduce(or_, (edge.to_mask for edge in edges), 0)
     oldest = (verified & -verified).bit_length() - 1
     if not verified or allowed.mask.bit_length() - 1 >= oldest:
         return None

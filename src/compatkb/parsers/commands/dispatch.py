@@ -14,16 +14,8 @@ _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs",
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
 _OF_ENVIRONMENT = re.compile(r"(?!/usr/|/opt/conda/bin/|/bin/).+/(?:bin|Scripts)/(?:pip|python)[^/]*$")
 _CONDA = re.compile(r"(?:.*/)?(?:conda|mamba|micromamba)")
-_SYSTEM = {
-    "apt": "apt",
-    "apt-get": "apt",
-    "aptitude": "apt",
-    "dnf": "dnf",
-    "yum": "dnf",
-    "microdnf": "dnf",
-    "zypper": "zypper",
-}
-_SYSTEM |= {"apk": "apk"}
+_SYSTEM = {"zypper": "zypper", "apk": "apk"}
+_SYSTEM |= dict.fromkeys(("apt", "apt-get", "aptitude"), "apt") | dict.fromkeys(("dnf", "yum", "microdnf"), "dnf")
 
 
 def read_script(source: SourceFile, reading: ParsedFile) -> None:
@@ -93,11 +85,8 @@ def without_prefix(words: Sequence[Word]) -> Sequence[Word]:
 def _inner(words: Sequence[Word]) -> Sequence[Word] | None:
     """Return the command that a wrapper runs."""
     values = [word.value for word in words[:2]]
-    if (
-        len(values) == 2
-        and values[1] == "run"
-        and (_CONDA.fullmatch(values[0]) or values[0] in ("uv", "poetry", "pdm", "hatch", "pipenv"))
-    ):
+    is_wrapper = _CONDA.fullmatch(values[0]) or values[0] in ("uv", "poetry", "pdm", "hatch", "pipenv")
+    if is_wrapper and values[1:] == ["run"]:
         at = 2
         while at < len(words) and words[at].value.startswith("-"):
             at += 2 if words[at].value in ("-n", "--name", "-p", "--prefix", "--python", "--with", "--extra", "--group") else 1

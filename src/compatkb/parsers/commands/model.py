@@ -51,14 +51,9 @@ PYTHON = re.compile(r"(?:.*[/\\])?(?:python(\d(?:\.\d+)?t?)?|py)(?:\.exe)?|\{sys
 INDEXES = {"-i": "index-url", "--index-url": "index-url", "--pypi-url": "index-url", "--default-index": "index-url"}
 INDEXES |= {"--extra-index-url": "extra-index-url", "--index": "extra-index-url"}
 INDEXES |= {"-f": "find-links", "--find-links": "find-links"}
-FILES = {"-r": RequirementRole.INSTALL, "--requirement": RequirementRole.INSTALL, "--requirements": RequirementRole.INSTALL}
-FILES |= {
-    "-c": RequirementRole.CONSTRAINT,
-    "--constraint": RequirementRole.CONSTRAINT,
-    "--constraints": RequirementRole.CONSTRAINT,
-    "--override": RequirementRole.OVERRIDE,
-    "--overrides": RequirementRole.OVERRIDE,
-}
+FILES = dict.fromkeys(("-r", "--requirement", "--requirements"), RequirementRole.INSTALL)
+FILES |= dict.fromkeys(("-c", "--constraint", "--constraints"), RequirementRole.CONSTRAINT)
+FILES |= dict.fromkeys(("--override", "--overrides"), RequirementRole.OVERRIDE)
 
 
 class CommandScope:
