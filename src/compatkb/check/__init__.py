@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from compatkb.check import baseline, files, migration_rules, suppressions
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.places import FileRole, is_passed_over, place_of
-from compatkb.check.rules import ENDED, CheckRule
+from compatkb.check.rules import ENDED, CheckRule, FileRole, is_passed_over, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import normal
 from compatkb.parsers.file_types import kind_of

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from compatkb.check.config import Settings
 from compatkb.check.document import TextDocument
-from compatkb.check.places import FileRole
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 

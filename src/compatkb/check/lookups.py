@@ -11,7 +11,7 @@ from compatkb.core.spelling import slips
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions
-from compatkb.store.queries.images import ContentRecord, ImageRecord, contents_of, images, repositories
+from compatkb.store.queries.images import ContentRecord, ImageBuildState, ImageRecord, contents_of, images, repositories
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
 from compatkb.store.reader import Snapshot
@@ -53,13 +53,6 @@ class ForgeReference(NamedTuple):
 
     repository: str
     ref: str | None
-
-
-class BuildFilesState(NamedTuple):
-    """A state of the build files of images: its day, as an ordinal, and what says so."""
-
-    day: int
-    sources: tuple[str, ...]
 
 
 def written(text: str) -> WrittenVersion | None:
@@ -257,14 +250,13 @@ class Lookups:
         return {part.product: part for part in contents_of(self.facts, image.id)}
 
     @cached_property
-    def states(self) -> dict[tuple[str, str], BuildFilesState]:
-        """The days of states of build files, by repository in small letters and reference, as far as the data tell them."""
+    def states(self) -> dict[tuple[str, str], ImageBuildState]:
+        """The states of build files whose days the data tell, by repository in small letters and reference."""
         states = {}
         for built in [image.built for image in images(self.facts) if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
-                day = date.fromisoformat(built.on).toordinal()
-                states[target.repository.lower(), target.ref] = BuildFilesState(day, urls(built.sources))
+                states[target.repository.lower(), target.ref] = built
         return states
 
     # -- days --------------------------------------------------------------------------------------------------------

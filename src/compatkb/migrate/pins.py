@@ -17,9 +17,8 @@ from compatkb.core.findings import WAITS, Edit, Finding
 from compatkb.core.names import normal
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.images import held_in, image_findings
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_edit, line_bounds, place_of, removal
-from compatkb.migrate.target import MigrationTarget, MigrationTargets
+from compatkb.migrate.target import MigrationTarget, MigrationTargets, held_in, image_findings
 from compatkb.parsers.commands.model import PYTHON
 from compatkb.parsers.statement import IndexUse, ParsedFile, RequirementRole
 

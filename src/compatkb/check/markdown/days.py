@@ -53,16 +53,14 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCont
         return
     reference, cell = row.build
     state = data.states.get((reference.repository.lower(), reference.ref or ""))
-    late = [
-        (day, value)
-        for value in row.values.values()
-        if value.mask and value.product.role in BUILT and (day := data.earliest(value.product.id, value.mask))
-        and state is not None and day > state.day + LISTED_BEFORE
-    ]  # fmt: skip
     if state is None:
         return
+    day_built = date.fromisoformat(state.on or "")
+    built_values = [value for value in row.values.values() if value.mask and value.product.role in BUILT]
+    firsts = [(day, value) for value in built_values if (day := data.earliest(value.product.id, value.mask))]
+    late = [(day, value) for day, value in firsts if day > day_built.toordinal() + LISTED_BEFORE]
     built = _built(data, row, context)
-    newer = built if built and date.fromisoformat(built.on or "").toordinal() > state.day else None
+    newer = built if built and date.fromisoformat(built.on or "") > day_built else None
     fix = f"link to {newer.ref}" if newer else None
     if not late:
         if newer:
@@ -74,10 +72,12 @@ def _builds(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCont
         return
     day, value = max(late, key=lambda pair: pair[0])
     message = (
-        f"the build files at {reference.ref} are of {date.fromordinal(state.day)}, before {value.product.name} "
+        f"the build files at {reference.ref} are of {day_built}, before {value.product.name} "
         f"{value.text} came out on {date.fromordinal(day)}, so they cannot have built it"
     )
-    yield page.document.finding(IMPOSSIBLE, cell.start, cell.end, message, fix=fix, sources=state.sources, subject=cell.text)
+    yield page.document.finding(
+        IMPOSSIBLE, cell.start, cell.end, message, fix=fix, sources=urls(state.sources), subject=cell.text
+    )
 
 
 def _built(data: Lookups, row: RowFacts, context: CheckContext) -> ImageBuildState | None:

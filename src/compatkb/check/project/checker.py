@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.places import FileRole
 from compatkb.check.project import machine, metadata, pairs, pins, routing, updates
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.rules import ENDED, CheckRule
+from compatkb.check.rules import ENDED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
 from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.places import FileRole
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, known_image, sources_of
 from compatkb.check.project.listed import cited
 from compatkb.check.project.pins import at, index_option
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
-from compatkb.check.rules import ENDED, GONE, UNLISTED, CheckRule
+from compatkb.check.rules import ENDED, GONE, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole

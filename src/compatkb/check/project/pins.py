@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.places import FileRole, place_of
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.check.project.values import AllowedVersions, Denial
-from compatkb.check.rules import ENDED, LIBRARY_ENDED, CheckRule
+from compatkb.check.rules import ENDED, LIBRARY_ENDED, CheckRule, FileRole, place_of
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
