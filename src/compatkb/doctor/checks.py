@@ -121,10 +121,8 @@ def system_of(facts: Snapshot, machine: Machine) -> str | None:
 def driver_of(facts: Snapshot, machine: Machine) -> str | None:
     """Return the series of the GPU driver that the system's packages belong to, where their versions tell it."""
     wanted = set(driver_packages(facts))
-    for name, version in machine.drivers or ():
-        if name in wanted and (match := _SERIES.search(version)):
-            return match[1]
-    return None
+    matches = (_SERIES.search(version) for name, version in machine.drivers or () if name in wanted)
+    return next((match[1] for match in matches if match), None)
 
 
 def package_remarks(held: tuple[InstalledDistribution, ...]) -> list[Remark]:

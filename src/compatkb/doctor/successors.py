@@ -29,9 +29,8 @@ def successor_stack(
 ) -> SuccessorStack | None:
     """Return the best stack in place of ended products, where the data name what replaces them on these devices.
 
-    With `certain_only` the best one of which every step is stated or observed.
-
-    `options` are version words of what stays, such as the system; the first of them are given up last.
+    With `certain_only` the best one of which every step is stated or observed. `options` are version words of what stays,
+    such as the system; the first of them are given up last.
     """
     ended = tuple(product for product in facts.products if product in facts.successors and product in set(products))
     successors = [successor for name in ended for successor in facts.successors[name]]
@@ -43,9 +42,8 @@ def successor_stack(
     asked = [device for device in dict.fromkeys(successor.device for successor in fitting) if device] or list(devices)
     for number in range(len(kept_options), -1, -1):
         try:
-            stacks = best_stacks(
-                facts, make_request(facts, kept_options[:number], words, asked, clock), certain_only=certain_only
-            )
+            request = make_request(facts, kept_options[:number], words, asked, clock)
+            stacks = best_stacks(facts, request, certain_only=certain_only)
         except CompatkbError:
             continue
         for stack in stacks:

@@ -70,10 +70,8 @@ def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
     if python and not is_known(facts, "python", python):
         python = None
     others = tuple((name, value) for name, value in dimensions.items() if is_known(facts, name, value))
-    served = unasked_devices(facts)
-    if device and device not in served_devices(facts):
-        return Target(None, device, system, python, others, served)
-    return Target(device, None, system, python, others, served)
+    foreign = device if device and device not in served_devices(facts) else None
+    return Target(None if foreign else device, foreign, system, python, others, unasked_devices(facts))
 
 
 def ask(
@@ -110,9 +108,8 @@ def choices_of(
     for placed in groups.values():
         systems = tuple(system for system, _ in placed)
         near_one = placed[0][1]._replace(stack=_together([near.stack for _, near in placed]))
-        choices.append(
-            StackChoice(near_one.stack.device, () if target.os or len(systems) == len(_SYSTEMS) else systems, near_one)
-        )
+        named = () if target.os or len(systems) == len(_SYSTEMS) else systems
+        choices.append(StackChoice(near_one.stack.device, named, near_one))
     return tuple(choices)
 
 

@@ -198,9 +198,7 @@ def cut(document: TextDocument, word: TextSpan) -> Edit | None:
         if back := re.search(r"(?<![ \t])[ \t]*+\\[ \t]*+(?:\r\n?|\n)[ \t]*\Z", text[: word.start][-400:]):
             return Edit(word.start - len(back[0]), word.end, "")
     gap = len(before) - len(before.rstrip(" \t"))
-    if gap:
-        return Edit(word.start - gap, word.end, "")
-    return None
+    return Edit(word.start - gap, word.end, "") if gap else None
 
 
 def _command(document: TextDocument, reading: ParsedFile, whole: TextSpan) -> Edit | None:

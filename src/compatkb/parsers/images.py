@@ -29,14 +29,5 @@ def image_use(
     match = _REFERENCE.fullmatch(text)
     if not match:
         return None
-    return ImageUse(
-        place=place,
-        text=written,
-        repository=repository_name(match["repository"]),
-        tag=None if unknown else match["tag"],
-        digest=None if unknown else match["digest"],
-        unknown=unknown,
-        group=group,
-        derived=derived,
-        step=step,
-    )
+    tag, digest = (None, None) if unknown else (match["tag"], match["digest"])
+    return ImageUse(place, written, repository_name(match["repository"]), group, step, derived, tag, digest, unknown)

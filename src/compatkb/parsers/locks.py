@@ -1,6 +1,7 @@
 """Locks: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; a Pipfile, bills of materials, tables of variants."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -108,13 +109,9 @@ def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -
 
 def _groups(document: Toml, array: str) -> set[str]:
     """Return the names of the packages that are locked in several versions."""
-    seen: set[str] = set()
-    twice: set[str] = set()
-    for row in document.list(array):
-        if isinstance(row, dict) and isinstance(row.get("name"), str):
-            name = normal(row["name"])
-            (twice if name in seen else seen).add(name)
-    return twice
+    rows = (row for row in document.list(array) if isinstance(row, dict) and isinstance(row.get("name"), str))
+    counts = Counter(normal(row["name"]) for row in rows)
+    return {name for name, count in counts.items() if count > 1}
 
 
 def _fork(name: str, version: str) -> str:

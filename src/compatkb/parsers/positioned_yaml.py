@@ -236,10 +236,8 @@ def yaml_documents(source: SourceFile, text: str | None = None) -> list[YamlNode
 
 def _take(builder: _Builder, event: Any, yaml: Any) -> None:
     if isinstance(event, yaml.ScalarEvent):
-        builder.add(
-            YamlNode(builder.source, event.start_mark.index, event.end_mark.index, "text", event.value, event.style or ""),
-            event.anchor,
-        )
+        start, end = event.start_mark.index, event.end_mark.index
+        builder.add(YamlNode(builder.source, start, end, "text", event.value, event.style or ""), event.anchor)
     elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
         kind = "map" if isinstance(event, yaml.MappingStartEvent) else "list"
         builder.enter(YamlNode(builder.source, event.start_mark.index, event.end_mark.index, kind), event.anchor)

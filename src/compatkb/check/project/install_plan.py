@@ -138,9 +138,7 @@ def _plans(
             groups.setdefault(active, []).append((platform, element.idx))
     for active, places in groups.items():
         requirements = tuple(environment.requirements[n] for n in active)
-        mask = 0
-        for _, idx in places:
-            mask |= 1 << idx
+        mask = sum(1 << idx for idx in {idx for _, idx in places})
         families = {FAMILIES[platform] for platform, _ in places}
         chosen = systems or (tuple(families) if len(families) == 1 else ())
         left = Pythons(mask, pythons.patch) if pythons or len(groups) > 1 else ANY_PYTHON
@@ -371,12 +369,6 @@ def _lasts(use: IndexUse, step: int) -> bool:
 
 
 def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
-    channels = set()
-    whole = True
-    for url in urls:
-        channel = queries.channels.get(address(url))
-        if channel:
-            channels.add(channel)
-        if channel is None or queries.addresses[channel][1] == "find-links":  # such a page may list more than its time
-            whole = False
-    return Sources(frozenset(channels), whole)
+    channels = [queries.channels.get(address(url)) for url in urls]
+    whole = all(c and queries.addresses[c][1] != "find-links" for c in channels)  # such a page may list more than its time
+    return Sources(frozenset(filter(None, channels)), whole)

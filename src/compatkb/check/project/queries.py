@@ -60,11 +60,7 @@ class ProjectQueries:
     @cached_property
     def channels(self) -> Mapping[str, str]:
         """The channels of the data by their addresses, as `address` writes them; the client's own index has none."""
-        channel_by_address = {}
-        for channel in channels(self.facts):
-            for url in channel.addresses:
-                channel_by_address[address(url)] = channel.id
-        return channel_by_address
+        return {address(url): channel.id for channel in channels(self.facts) for url in channel.addresses}
 
     @cached_property
     def addresses(self) -> Mapping[str, tuple[str, str]]:

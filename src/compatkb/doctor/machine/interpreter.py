@@ -79,9 +79,7 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
             installed.append(Installed(name, None, None, module, True, _written(text)))
     family = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(info["platform"], info["platform"])
     libc, version = (*info["libc"], "", "")[:2]
-    remarks = (
-        () if info["implementation"] == "cpython" else (f"this is {info['implementation']}, and the data speak of CPython",)
-    )
+    other = f"this is {info['implementation']}, and the data speak of CPython"
     return Machine(
         origin=python,
         python=f"{numbers[0]}.{numbers[1]}{free_threaded}",
@@ -92,7 +90,7 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
         packages=tuple(sorted(installed, key=lambda item: (normal(item.name), item.place or ""))),
         prefix=info["prefix"],
         command=python if python != sys.executable else "python",
-        remarks=remarks,
+        remarks=() if info["implementation"] == "cpython" else (other,),
         patch=f"{numbers[0]}.{numbers[1]}.{numbers[2]}{free_threaded}",
     )
 
@@ -104,13 +102,8 @@ def here() -> str:
 
 def _ask(python: str, modules: list[str]) -> dict[str, Any]:
     try:
-        done = subprocess.run(
-            [python, "-c", _PROBE, json.dumps(modules)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        line = [python, "-c", _PROBE, json.dumps(modules)]
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UnavailableError(f"{python}: cannot be run: {reason}") from None
