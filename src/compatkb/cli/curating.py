@@ -36,7 +36,7 @@ def lint(
     from compatkb.authoring.lint import lint as lint_data
 
     if list_rules:
-        print("".join(f"{each.NAME:16} {each.LEVEL:8} {each.SUMMARY}\n" for each in CHECKS), end="")
+        print("".join(f"{each.name:16} {each.level:8} {each.summary}\n" for each in CHECKS), end="")
         return 0
     directory = data_directory(data)
     if sources:
