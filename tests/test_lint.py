@@ -1313,7 +1313,7 @@ def test_fmt_refuses_other_files(data: Path, run: Callable[..., Run], tmp_path: 
 @pytest.mark.long
 def test_fmt_keeps_what_files_say() -> None:
     """The canonical text of every shipped file reads back as the same record, and is its own canonical text."""
-    from compatkb.authoring.formatting import misshapen
+    from compatkb.authoring.canonical import misshapen
     from compatkb.authoring.loader import parse
 
     contents = read(ROOT / "data")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
-from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, SourceEntry, Variant
+from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
 
 DEVICE = "device"
 
@@ -253,7 +253,7 @@ def _kept_apart(
     problems += [
         f"{where}: source {name} is not defined" for name in built_with.sources if (product.id, name) not in knowledge.sources
     ]
-    knowledge.claims[claim.id] = SourcedClaim(claim, product.id, _cited(knowledge, product.id, built_with))
+    knowledge.claims[claim.id] = SourcedClaim(claim, product.id, knowledge.cited(product.id, built_with.sources))
     every = (1 << len(to_kinds.elements)) - 1
     for excluded, of_mask in _alike(of_kinds, to_kinds, regions).items():
         always = every
@@ -281,7 +281,3 @@ def _alike(of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]) -> dict[t
         key = tuple(by_kind[kind] for by_kind, kind in zip(excluded, kinds, strict=True))
         mask_by_key[key] = mask_by_key.get(key, 0) | 1 << number
     return mask_by_key
-
-
-def _cited(knowledge: Knowledge, product: str, built_with: BuiltWith) -> tuple[SourceEntry, ...]:
-    return tuple(knowledge.sources[product, name] for name in built_with.sources if (product, name) in knowledge.sources)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from compatkb.authoring.formatting import misshapen
+from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
 from compatkb.cli import options as o
 from compatkb.core.atomic_write import write_file

@@ -19,7 +19,7 @@ from compatkb.store.cache import data_directory
 from compatkb.store.records import picked
 
 if TYPE_CHECKING:
-    from compatkb.refresh.notes import Note
+    from compatkb.refresh.comparison import Note
     from compatkb.refresh.run import RefreshOutcome
 
 STALE = 4

@@ -14,10 +14,9 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import Files
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
-from compatkb.refresh.comparison import Plan, RecordedDistribution, plan, propose, undated
+from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
 from compatkb.refresh.listing import DistributionFile, IndexPage
 from compatkb.refresh.metadata import WheelMetadata
-from compatkb.refresh.notes import Note
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
 from compatkb.refresh.write import FileChange
 from compatkb.schema import IndexFile, ProductFile

@@ -62,7 +62,7 @@ def _meet(knowledge: Knowledge, left: KnowledgeEdge, right: KnowledgeEdge) -> bo
 
 def _made(knowledge: Knowledge, product: str, mask: int, devices: frozenset[str]) -> bool:
     """Return whether any of these is made for any of the devices; what has no builds is for all."""
-    builds = [element.build for n, element in enumerate(knowledge.elements[product]) if mask >> n & 1]
+    builds = [element.build for element in knowledge.of_mask(product, mask)]
     return any(build is None or devices & set(build.devices) for build in builds)
 
 

@@ -118,15 +118,15 @@ def before_required(subject: LintSubject) -> Iterator[LintProblem]:
 
 def _first(knowledge: Knowledge, product: str, mask: int) -> date | None:
     """Return the first day on which one of these can have been out, None where any of them has no date."""
-    days = [first_day(element)[0] for n, element in enumerate(knowledge.elements[product]) if mask >> n & 1]
+    days = [first_day(element)[0] for element in knowledge.of_mask(product, mask)]
     known = [day for day in days if day]
     return min(known) if known and len(known) == len(days) else None
 
 
 def _earlier(knowledge: Knowledge, edge: KnowledgeEdge, first: date) -> Iterator[str]:
-    for number, element in enumerate(knowledge.elements[edge.of]):
+    for element in knowledge.of_mask(edge.of, edge.of_mask):
         last = first_day(element)[1]
-        if edge.of_mask >> number & 1 and last and last < first:
+        if last and last < first:
             yield f"{edge.of} {element.version} came out on {last}"
 
 

@@ -126,5 +126,4 @@ def _known(knowledge: Knowledge, product: str, spec: str) -> bool:
 
 def _listed(knowledge: Knowledge, product: str, mask: int) -> bool:
     """Return whether any of these releases is more than the echo of a pin."""
-    elements = knowledge.elements[product]
-    return any(mask >> n & 1 and not element.echo for n, element in enumerate(elements))
+    return not all(element.echo for element in knowledge.of_mask(product, mask))
