@@ -7,8 +7,7 @@ from typing import Literal
 
 from packaging.version import Version
 
-from compatkb.refresh.listing import DistributionFile, IndexPage, whole_seconds
-from compatkb.refresh.metadata import WheelMetadata, differences
+from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, differences, whole_seconds
 from compatkb.schema import IndexFile, IndexRelease, IndexYank
 
 Kind = Literal["unnamed", "yanked", "unyanked", "gone", "differs", "unread", "undated", "new-file"]
