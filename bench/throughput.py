@@ -25,8 +25,7 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.cache import cache_directory
 from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.evidence import text_of
-from compatkb.validate.journal import Journal
+from compatkb.validate.evidence import Journal, text_of
 from compatkb.validate.levels import check
 from compatkb.validate.limits import isolated, run_limited
 from compatkb.validate.plan import PlanScope

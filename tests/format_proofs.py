@@ -38,8 +38,8 @@ from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
+from compatkb.validate.limits import find_uv
 from compatkb.validate.session import interpreters
-from compatkb.validate.tools import find_uv
 
 REQUESTS = tuple(
     """

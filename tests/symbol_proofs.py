@@ -40,10 +40,10 @@ from compatkb.validate import import_stub
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment
 from compatkb.validate.fake_libraries import add_stubs
+from compatkb.validate.limits import find_uv
 from compatkb.validate.linking import kept_releases, missing
 from compatkb.validate.proofs import exports_of, subjects, table_path
 from compatkb.validate.session import run_context
-from compatkb.validate.tools import find_uv
 from compatkb.validate.wheel_symbols import Library, read_wheel, wheel_for
 
 DATA, RECORD = ROOT / "data", ROOT / "tests" / "symbol_proofs.jsonl"

@@ -963,7 +963,7 @@ def test_fault_is_found(name: str) -> None:
     assert hits, report.findings
     assert text in line(data, hits[0])
     assert hits[0].subject
-    level = next(check.LEVEL for check in CHECKS if rule == check.NAME)
+    level = next(check.level for check in CHECKS if rule == check.name)
     assert {finding.level for finding in hits} == {level}
     told = [f"{f.path}:{f.line} {f.rule} {f.level} of {f.subject}: {f.message} | {f.fix}" for f in report.findings]
     recorded = json.loads(SAID.read_text(encoding="utf-8"))
@@ -976,7 +976,7 @@ def test_fault_is_found(name: str) -> None:
 
 def test_each_rule_has_a_fault() -> None:
     """Every rule is shown to find something; `form` has tests of its own below."""
-    assert {fault[0] for fault in FAULTS.values()} | {"form"} == {check.NAME for check in CHECKS}
+    assert {fault[0] for fault in FAULTS.values()} | {"form"} == {check.name for check in CHECKS}
 
 
 ALLOWED: dict[str, Callable[[Data], object]] = {
@@ -1256,7 +1256,7 @@ def test_lint_annotations(data: Path, run: Callable[..., Run], monkeypatch: pyte
 def test_lint_lists_its_rules(run: Callable[..., Run]) -> None:
     """--rules lists every rule with its level."""
     lines = run("lint", "--rules").out.splitlines()
-    assert [line.split()[:2] for line in lines] == [[check.NAME, check.LEVEL] for check in CHECKS]
+    assert [line.split()[:2] for line in lines] == [[check.name, check.level] for check in CHECKS]
 
 
 def test_fmt_writes_the_form(data: Path, run: Callable[..., Run]) -> None:
@@ -1313,7 +1313,7 @@ def test_fmt_refuses_other_files(data: Path, run: Callable[..., Run], tmp_path: 
 @pytest.mark.long
 def test_fmt_keeps_what_files_say() -> None:
     """The canonical text of every shipped file reads back as the same record, and is its own canonical text."""
-    from compatkb.authoring.formatting import misshapen
+    from compatkb.authoring.canonical import misshapen
     from compatkb.authoring.loader import parse
 
     contents = read(ROOT / "data")
@@ -1327,7 +1327,7 @@ def test_rules_are_documented() -> None:
     """docs/lint.md has a section per rule, in the order of the rules, with what, why, an example and how to mend it."""
     page = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### `([a-z-]+)`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in sections] == [check.NAME for check in CHECKS]
+    assert [name for name, _ in sections] == [check.name for check in CHECKS]
     for name, text in sections:
         assert all(f"**{word}.**" in text for word in ("What", "Why", "Example", "Mend")), name
 

@@ -23,11 +23,10 @@ from compatkb.validate.environment import here
 from compatkb.validate.evidence import line_of, merged, read_evidence
 from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
-from compatkb.validate.limits import KEPT, isolated, run_limited, size_of
+from compatkb.validate.importing import check_run
+from compatkb.validate.limits import KEPT, find_uv, isolated, run_limited, size_of
 from compatkb.validate.messages import decisive, tidy
 from compatkb.validate.proofs import proofs, subjects
-from compatkb.validate.running import check as check_run
-from compatkb.validate.tools import find_uv
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 REJECTS = "needs to work with PyTorch"

@@ -21,8 +21,7 @@ from compatkb.refresh import index_client
 from compatkb.refresh.comparison import plan, propose
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import RawFile, listing
-from compatkb.refresh.run import RefreshOutcome, gather, refresh, select
-from compatkb.refresh.write import FileChange, write
+from compatkb.refresh.run import FileChange, RefreshOutcome, gather, refresh, select, write
 from compatkb.schema import IndexFile, ProductFile
 
 TODAY = date(2026, 11, 21)

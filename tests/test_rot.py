@@ -20,7 +20,7 @@ from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_evidence, text_of
-from compatkb.validate.installer_errors import missing_pins
+from compatkb.validate.messages import missing_pins
 from compatkb.validate.record import line_of
 from compatkb.validate.report_text import report_text
 from compatkb.validate.runner import Threads

@@ -22,15 +22,14 @@ from compatkb.validate import pip
 from compatkb.validate import published as published_level
 from compatkb.validate import uv as uv_level
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
-from compatkb.validate.evidence import add_evidence, is_fresh, merged, read_lines, text_of
-from compatkb.validate.journal import Journal
+from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, read_lines, text_of
+from compatkb.validate.limits import find_uv
 from compatkb.validate.plan import PlanScope, claimed
 from compatkb.validate.record import RecordedIndex, Wheel, headers_of, line_of
 from compatkb.validate.runner import Dask, Threads, run
 from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
-from compatkb.validate.tools import find_uv
 
 CPYTHON = HERE.replace(".", "")
 
@@ -60,7 +59,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_validate import COUNT, accept, cells, context
 from compatkb.validate.evidence import text_of
-from compatkb.validate.journal import Journal
+from compatkb.validate.evidence import Journal
 from compatkb.validate.runner import Threads, run
 folder = Path(sys.argv[1])
 with Journal(folder / "journal.jsonl") as journal:

@@ -6,12 +6,12 @@ nothing works, and what metadata say of a release vouches only for the builds wi
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
-from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, SourceEntry, Variant
+from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
 
 DEVICE = "device"
 
@@ -136,14 +136,9 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[str]) -> None:
         if built_with.product not in knowledge.products:
             problems.append(f"products/{product.id}.toml: built-with: {built_with.product} is no product")
             continue
-        of_kinds, to_kinds = _Kinds(knowledge, product.id), _Kinds(knowledge, built_with.product)
-        regions = _regions(knowledge.grid.all, [*of_kinds.places, *to_kinds.places])
-        knowledge.edges = [
-            new
-            for edge in knowledge.edges
-            for new in _split(edge, product.id, built_with.product, of_kinds, to_kinds, regions)
-        ]
-        knowledge.edges += _kept_apart(knowledge, product, built_with, of_kinds, to_kinds, regions, problems)
+        pair = _Pair(knowledge, product.id, built_with.product)
+        knowledge.edges = [new for edge in knowledge.edges for new in pair.split(edge)]
+        knowledge.edges += _kept_apart(knowledge, product, built_with, pair, problems)
 
 
 def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int, requested: int) -> Iterator[KnowledgeEdge]:
@@ -201,46 +196,53 @@ class _Kinds:
         return match[1] if match else ""
 
 
-def _regions(everything: int, places: Iterable[int]) -> list[int]:
-    """Return the parts into which sets of platforms cut the grid."""
-    regions = [everything]
-    for place in places:
-        regions = [part for region in regions for part in (region & place, region & ~place) if part]
-    return regions
+class _Pair:
+    """A product and the one that it is built with, by kinds, on the parts into which their platforms cut the grid."""
 
+    def __init__(self, knowledge: Knowledge, of: str, to: str) -> None:
+        self.products = (of, to)
+        self.of, self.to = _Kinds(knowledge, of), _Kinds(knowledge, to)
+        self.regions = [knowledge.grid.all]
+        for place in (*self.of.places, *self.to.places):
+            self.regions = [part for region in self.regions for part in (region & place, region & ~place) if part]
 
-def _split(
-    edge: KnowledgeEdge, of: str, to: str, of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]
-) -> Iterator[KnowledgeEdge]:
-    """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
-    if (edge.of, edge.to) != (of, to) or not edge.supported_on:
-        yield edge
-        return
-    cells_by_pair: dict[tuple[int, int], int] = {}
-    for region in regions:
-        cells, there = edge.supported_on & region, to_kinds.at(region)
-        for kind, mask in of_kinds.at(region).items():
-            named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
-            if cells and mask & edge.of_mask and named:
-                pair = (mask & edge.of_mask, named)
-                cells_by_pair[pair] = cells_by_pair.get(pair, 0) | cells
-    if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.supported_on}:
-        yield edge
-        return
-    if edge.forbidden_on:
-        yield replace(edge, supported_on=0)
-    for (of_mask, to_mask), cells in cells_by_pair.items():
-        yield replace(edge, of_mask=of_mask, to_mask=to_mask, forbidden_on=0, supported_on=cells)
+    def split(self, edge: KnowledgeEdge) -> Iterator[KnowledgeEdge]:
+        """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
+        if (edge.of, edge.to) != self.products or not edge.supported_on:
+            yield edge
+            return
+        cells_by_pair: dict[tuple[int, int], int] = {}
+        for region in self.regions:
+            cells, there = edge.supported_on & region, self.to.at(region)
+            for kind, mask in self.of.at(region).items():
+                named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
+                if cells and mask & edge.of_mask and named:
+                    pair = (mask & edge.of_mask, named)
+                    cells_by_pair[pair] = cells_by_pair.get(pair, 0) | cells
+        if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.supported_on}:
+            yield edge
+            return
+        if edge.forbidden_on:
+            yield replace(edge, supported_on=0)
+        for (of_mask, to_mask), cells in cells_by_pair.items():
+            yield replace(edge, of_mask=of_mask, to_mask=to_mask, forbidden_on=0, supported_on=cells)
+
+    def excluded(self) -> dict[tuple[int, ...], int]:
+        """Return the elements of a product by those of the other one that do not go with them, for each region."""
+        excluded: list[dict[BuildKind | None, int]] = []
+        for region in self.regions:
+            there = self.to.at(region)
+            excluded.append({kind: self.of.excluded(kind, there) for kind in self.of.at(region)})
+        mask_by_key: dict[tuple[int, ...], int] = {}
+        for number in range(len(self.of.elements)):
+            kinds = [self.of.kind(number, region) for region in self.regions]
+            key = tuple(by_kind[kind] for by_kind, kind in zip(excluded, kinds, strict=True))
+            mask_by_key[key] = mask_by_key.get(key, 0) | 1 << number
+        return mask_by_key
 
 
 def _kept_apart(
-    knowledge: Knowledge,
-    product: ProductHead,
-    built_with: BuiltWith,
-    of_kinds: _Kinds,
-    to_kinds: _Kinds,
-    regions: Sequence[int],
-    problems: list[str],
+    knowledge: Knowledge, product: ProductHead, built_with: BuiltWith, pair: _Pair, problems: list[str]
 ) -> Iterator[KnowledgeEdge]:
     """Yield what no build of a product goes with: builds for another device, everywhere first, then where else."""
     claim = Claim(
@@ -253,35 +255,17 @@ def _kept_apart(
     problems += [
         f"{where}: source {name} is not defined" for name in built_with.sources if (product.id, name) not in knowledge.sources
     ]
-    knowledge.claims[claim.id] = SourcedClaim(claim, product.id, _cited(knowledge, product.id, built_with))
-    every = (1 << len(to_kinds.elements)) - 1
-    for excluded, of_mask in _alike(of_kinds, to_kinds, regions).items():
+    knowledge.claims[claim.id] = SourcedClaim(claim, product.id, knowledge.cited(product.id, built_with.sources))
+    every = (1 << len(pair.to.elements)) - 1
+    for excluded, of_mask in pair.excluded().items():
         always = every
         for mask in excluded:
             always &= mask
         cells_by_mask = {always: knowledge.grid.all}
-        for region, mask in zip(regions, excluded, strict=True):
+        for region, mask in zip(pair.regions, excluded, strict=True):
             cells_by_mask[mask & ~always] = cells_by_mask.get(mask & ~always, 0) | region
         for mask, cells in cells_by_mask.items():  # no version is asked for, so the specifier is empty
             if mask:
                 yield KnowledgeEdge(
                     claim.id, claim.kind, product.id, of_mask, built_with.product, every & ~mask, "", cells, 0, claim.basis
                 )
-
-
-def _alike(of_kinds: _Kinds, to_kinds: _Kinds, regions: Sequence[int]) -> dict[tuple[int, ...], int]:
-    """Return the elements of a product by those of the other one that do not go with them, for each region."""
-    excluded: list[dict[BuildKind | None, int]] = []
-    for region in regions:
-        there = to_kinds.at(region)
-        excluded.append({kind: of_kinds.excluded(kind, there) for kind in of_kinds.at(region)})
-    mask_by_key: dict[tuple[int, ...], int] = {}
-    for number in range(len(of_kinds.elements)):
-        kinds = [of_kinds.kind(number, region) for region in regions]
-        key = tuple(by_kind[kind] for by_kind, kind in zip(excluded, kinds, strict=True))
-        mask_by_key[key] = mask_by_key.get(key, 0) | 1 << number
-    return mask_by_key
-
-
-def _cited(knowledge: Knowledge, product: str, built_with: BuiltWith) -> tuple[SourceEntry, ...]:
-    return tuple(knowledge.sources[product, name] for name in built_with.sources if (product, name) in knowledge.sources)

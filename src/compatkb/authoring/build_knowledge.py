@@ -7,14 +7,13 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from compatkb.authoring.any_hardware import support_any_hardware
 from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
+from compatkb.authoring.hardware_support import support_any_hardware, support_newer_systems
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
-from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import Files
-from compatkb.authoring.newer_systems import support_newer_systems
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
@@ -100,7 +99,7 @@ def _unreadable(knowledge: Knowledge, claim: Claim) -> str | None:
     """Return why a term or a condition of a claim cannot be read, None where all can."""
     if claim.when and claim.when.hardware and "hardware" not in knowledge.products:
         return "there is no product hardware"
-    pythons = [f"python{text if text[0] in '<>=!' else f'=={text}'}" for text in (claim.when.python if claim.when else ())]
+    pythons = map(python_term, claim.when.python if claim.when else ())
     return next(filter(None, (_unreadable_term(knowledge, term) for term in (claim.of, *claim.to, *pythons))), None)
 
 
@@ -271,9 +270,8 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
                 continue
             mask = knowledge.matching(dimension, wanted)
             values = knowledge.implied.setdefault(dimension, {})
-            for number, element in enumerate(knowledge.elements["os"]):
-                if knowledge.matching("os", spec) >> number & 1:
-                    values[element.version] = values.get(element.version, mask) & mask
+            for element in knowledge.of_mask("os", knowledge.matching("os", spec)):
+                values[element.version] = values.get(element.version, mask) & mask
 
 
 def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[str]) -> Iterator[KnowledgeEdge]:
@@ -303,12 +301,7 @@ def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[str]) -> It
     devices: frozenset[str] = frozenset()
     hardware = 0
     if when:
-        pythons = None
-        if when.python:
-            python_mask = 0
-            for text in when.python:
-                python_mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
-            pythons = [e.version for n, e in enumerate(knowledge.elements["python"]) if python_mask >> n & 1]
+        pythons = knowledge.pythons(when.python) if when.python else None
         holds = grid.cells(when.os or None, when.arch or None, pythons)
         some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
         widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds

@@ -1,11 +1,16 @@
-"""Records to TOML text in the one form that data files have."""
+"""Records to TOML text in the one form that data files have; `fmt`."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cmp_to_key
 
+from compatkb.authoring.loader import LoadProblem
+from compatkb.authoring.loader import parse as parse_files
 from compatkb.core.quoting import quoted
+from compatkb.core.toml_positions import Places
 from compatkb.core.versions import Scheme, parse
+from compatkb.errors import DataError
 from compatkb.schema import ProductFile, Record, Release
 
 _WIDTH = 118
@@ -88,3 +93,23 @@ def _inline(value: object) -> str:
         return "{ " + ", ".join(f"{_key(k)} = {_inline(v)}" for k, v in value.items()) + " }"
     assert isinstance(value, (list, tuple))
     return "[" + ", ".join(_inline(item) for item in value) + "]"
+
+
+def misshapen(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the canonical content of the files, by path, that are not in that form; lines of evidence have none.
+
+    Raises DataError for files that cannot be read, and for comments, which would be lost.
+    """
+    loaded = parse_files({path: content for path, content in contents.items() if path.endswith(".toml")})
+    problems = list(loaded.problems)
+    changed: dict[str, bytes] = {}
+    for document in loaded.documents:
+        wanted = canonical(document.record)
+        if wanted == document.text:
+            continue
+        message = "a comment would be lost: make it a `note`, or delete it"
+        problems += [LoadProblem(document.path, place.line, message) for place in Places(document.text).comments]
+        changed[document.path] = wanted.encode()
+    if problems:
+        raise DataError(tuple(str(problem) for problem in problems))
+    return changed

@@ -62,8 +62,7 @@ def _in_repository(repo: str, what: str) -> tuple[str, str]:
 
 def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:
     """Return sources of a product file as JSON pairs of text and address."""
-    cited = [knowledge.sources[product, name] for name in names if (product, name) in knowledge.sources]
-    return dumps([[cite_text(source), cite_url(source)] for source in cited])
+    return dumps([[cite_text(source), cite_url(source)] for source in knowledge.cited(product, names)])
 
 
 def dumps(value: object) -> str:

@@ -52,10 +52,9 @@ def leave_open(knowledge: Knowledge) -> None:
             cells = platforms_of(knowledge, dispute)
             for term in dispute.of:
                 product, mask = knowledge.mask(term)
-                for number, element in enumerate(knowledge.elements[product]):
-                    if mask >> number & 1:
-                        element.floors = [replace(f, seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
-                        element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
+                for element in knowledge.of_mask(product, mask):
+                    element.floors = [replace(f, seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
+                    element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
 
 
 def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
@@ -63,11 +62,8 @@ def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
     when = dispute.when
     if when is None:
         return knowledge.grid.all
-    mask = 0
-    for text in when.python:
-        mask |= knowledge.matching("python", text if text[0] in "<>=!" else f"=={text}")
-    pythons = [element.version for number, element in enumerate(knowledge.elements["python"]) if mask >> number & 1]
-    return knowledge.grid.cells(when.os or None, when.arch or None, pythons if when.python else None)
+    pythons = knowledge.pythons(when.python) if when.python else None
+    return knowledge.grid.cells(when.os or None, when.arch or None, pythons)
 
 
 def find_problems(knowledge: Knowledge) -> Iterator[str]:

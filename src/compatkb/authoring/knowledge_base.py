@@ -6,6 +6,7 @@ claim between two sets of elements, with the platforms on which it forbids and s
 """
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -124,6 +125,21 @@ class Knowledge:
             self._numbered[key] = numbers
         return self._numbered[key]
 
+    def of_mask(self, product: str, mask: int) -> list[KnowledgeElement]:
+        """Return the elements of a set, from the oldest."""
+        return [element for number, element in enumerate(self.elements[product]) if mask >> number & 1]
+
+    def pythons(self, texts: Iterable[str]) -> list[str]:
+        """Return the Pythons that minors, or bounds of them, name."""
+        mask = 0
+        for text in texts:
+            mask |= self.matching(*split_term(python_term(text)))
+        return [element.version for element in self.of_mask("python", mask)]
+
+    def cited(self, product: str, names: Iterable[str]) -> tuple[SourceEntry, ...]:
+        """Return sources of a product file by their names, those that are there."""
+        return tuple(self.sources[product, name] for name in names if (product, name) in self.sources)
+
     def mask(self, term: str, *, strict: bool = False) -> tuple[str, int]:
         """Return the product and the elements that a term names; `strict` reads it as PEP 440 does."""
         product, spec = split_term(term)
@@ -157,6 +173,11 @@ def split_term(term: str) -> tuple[str, str]:
     match = re.match(r"([a-z0-9][a-z0-9_.-]*)\s*(.*)", term)
     assert match  # the model checked it
     return match[1], match[2]
+
+
+def python_term(text: str) -> str:
+    """Return the term for a Python of a condition: a minor, or a bound."""
+    return f"python{text if text[0] in '<>=!' else f'=={text}'}"
 
 
 def end_of_life(product: ProductHead, release: Release) -> EndOfLife | None:

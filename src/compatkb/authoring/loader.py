@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -31,12 +31,7 @@ from compatkb.schema import (
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
 SYMPTOMS, MACHINE, MIGRATION = "symptoms.toml", "machine.toml", "migration.toml"
-FOLDERS: dict[str, type[Record]] = {
-    "products": ProductFile,
-    "images": ImageFile,
-    "features": FeatureFile,
-    "index": IndexFile,
-}
+FOLDERS: dict[str, type[Record]] = {"products": ProductFile, "images": ImageFile, "features": FeatureFile, "index": IndexFile}
 SINGLE: dict[str, type[Record]] = {
     CHANNELS: ChannelFile,
     ROUTES: RouteFile,
@@ -155,29 +150,11 @@ def files_of(
 ) -> Files:
     """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
     records = [document.record for document in documents]
-    (channels,) = (record for record in records if isinstance(record, ChannelFile))
-    (routes,) = (record for record in records if isinstance(record, RouteFile))
-    return Files(
-        tuple(record for record in records if isinstance(record, ProductFile)),
-        tuple(record for record in records if isinstance(record, ImageFile)),
-        tuple(record for record in records if isinstance(record, IndexFile)),
-        channels,
-        routes,
-        evidence,
-        _only(records, TimelineFile),
-        tuple(record for record in records if isinstance(record, FeatureFile)),
-        _only(records, SymptomFile),
-        _only(records, MachineFile),
-        _only(records, MigrationFile),
-        symbols,
-    )
-
-
-_File = TypeVar("_File", bound=Record)
-
-
-def _only(records: list[Record], model: type[_File]) -> _File | None:
-    return next((record for record in records if isinstance(record, model)), None)
+    groups: dict[str, Any] = {name: tuple(r for r in records if isinstance(r, model)) for name, model in FOLDERS.items()}
+    for name, model in SINGLE.items():
+        if name != EXCEPTIONS:  # which only lint reads
+            groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
+    return Files(**groups, evidence=evidence, symbols=symbols)
 
 
 def model_of(path: str) -> type[Record]:

@@ -117,7 +117,7 @@ def _named(knowledge: Knowledge, event: EventEntry, wrong: list[str]) -> tuple[s
     except ValueError as error:
         wrong.append(str(error))
         return None, None
-    names = {e.release.version for n, e in enumerate(knowledge.elements[product]) if mask >> n & 1}
+    names = {element.release.version for element in knowledge.of_mask(product, mask)}
     if len(names) != 1:
         wrong.append(f"{event.of} names {'no known release' if not names else 'more than one release'}")
         return None, None
@@ -128,16 +128,12 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
     """Return when the release came out, or when the support of the release or product ended."""
     head = knowledge.products[product]
     element = next((e for e in knowledge.elements[product] if e.release.version == version), None)
-
-    def cite(names: tuple[str, ...]) -> tuple[SourceEntry, ...]:
-        return tuple(knowledge.sources[product, name] for name in names if (product, name) in knowledge.sources)
-
     if kind is EventKind.END_OF_LIFE:
         end = end_of_life(head, element.release) if element else head.eol
         if end is None:
             return None
         precision = "day" if end.precision == "day" else f"end-of-{end.precision}"
-        return _Moment(end.last_day, end.last_day, precision, "documentation", cite(end.sources))
+        return _Moment(end.last_day, end.last_day, precision, "documentation", knowledge.cited(product, end.sources))
     if element is None:
         return None
     moment = element.release.released
@@ -145,7 +141,9 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
     if first is None or last is None:
         return None
     if moment:
-        return _Moment(first, last, "day" if first == last else "bounds", moment.basis, cite(moment.sources))
+        return _Moment(
+            first, last, "day" if first == last else "bounds", moment.basis, knowledge.cited(product, moment.sources)
+        )
     assert element.published
     listed = next(f for f in knowledge.files.index if any(r is element.published for r in f.release))
     name = element.published.file or f"{listed.distribution} {element.published.version}"

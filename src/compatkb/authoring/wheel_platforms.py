@@ -80,19 +80,17 @@ def _tried(knowledge: Knowledge) -> None:
         pythons = [term for term in claim.to if split_term(term)[0] == "python"]
         if claim.kind is not Kind.VERIFIED or claim.basis is Basis.INFERRED or not pythons or of not in knowledge.products:
             continue
-        mask = knowledge.matching(of, spec)
         tried = 0
         for term in pythons:
             tried |= knowledge.mask(term)[1]
-        names = [e.version for n, e in enumerate(knowledge.elements["python"]) if tried >> n & 1]
+        names = [element.version for element in knowledge.of_mask("python", tried)]
         systems = claim.when.os if claim.when else ()
         cells = knowledge.grid.cells(systems or None, None, names)
-        for number, element in enumerate(knowledge.elements[of]):
-            if mask >> number & 1:
-                element.floors = [
-                    replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.any_python else floor
-                    for floor in element.floors
-                ]
+        for element in knowledge.of_mask(of, knowledge.matching(of, spec)):
+            element.floors = [
+                replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.any_python else floor
+                for floor in element.floors
+            ]
 
 
 def _at_least(version: str, floor: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from compatkb.authoring.formatting import misshapen
+from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
 from compatkb.cli import options as o
 from compatkb.core.atomic_write import write_file
@@ -36,7 +36,7 @@ def lint(
     from compatkb.authoring.lint import lint as lint_data
 
     if list_rules:
-        print("".join(f"{each.NAME:16} {each.LEVEL:8} {each.SUMMARY}\n" for each in CHECKS), end="")
+        print("".join(f"{each.name:16} {each.level:8} {each.summary}\n" for each in CHECKS), end="")
         return 0
     directory = data_directory(data)
     if sources:

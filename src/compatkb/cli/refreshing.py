@@ -19,7 +19,7 @@ from compatkb.store.cache import data_directory
 from compatkb.store.records import picked
 
 if TYPE_CHECKING:
-    from compatkb.refresh.notes import Note
+    from compatkb.refresh.comparison import Note
     from compatkb.refresh.run import RefreshOutcome
 
 STALE = 4
@@ -55,7 +55,7 @@ def refresh(
     from compatkb.authoring.loader import load
     from compatkb.refresh.run import refresh as run
     from compatkb.refresh.run import select
-    from compatkb.refresh.write import write as write_changes
+    from compatkb.refresh.run import write as write_changes
 
     if index and not index.startswith(("https://", "http://")):
         raise UsageError(f"{index!r} is not the address of a package index: it begins with https:// or http://")

@@ -1,16 +1,28 @@
 """What the data hold of a distribution, what the index lists of it, and so what the data should hold: pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
 from packaging.version import Version
 
-from compatkb.refresh.listing import DistributionFile, IndexPage, whole_seconds
-from compatkb.refresh.metadata import WheelMetadata, differences
-from compatkb.refresh.notes import Note
+from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, differences, whole_seconds
 from compatkb.schema import IndexFile, IndexRelease, IndexYank
+
+Kind = Literal["unnamed", "yanked", "unyanked", "gone", "differs", "unread", "undated", "new-file"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing to look at; `toml` is the skeleton of a record, where one is needed."""
+
+    kind: Kind
+    distribution: str
+    versions: tuple[str, ...]
+    message: str
+    product: str | None = None
+    toml: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,69 +135,116 @@ def propose(
     `readings` are the metadata by wheel, None where they cannot be had. `seen` is today's where something differs.
     """
     known = subject.known()
-    notes: list[Note] = []
+    proposal = _Proposal(subject, listed, changed, today)
     release_by_version = dict(known)
     for version, files in planned.releases.items():
         main, *others = planned.wheels.get(version, (None,))
         reading = readings.get(main.entry.name) if main else None
-        release_by_version[version] = _release(
-            subject, listed, known.get(version), version, files, changed, reading, today, notes
-        )
+        release_by_version[version] = proposal.release(known.get(version), version, files, reading)
         if main and reading is None and version not in known:
-            notes.append(
-                Note("unread", subject.distribution, (str(version),), f"the index gives no metadata of {main.entry.name}")
-            )
+            proposal.note("unread", f"the index gives no metadata of {main.entry.name}", str(version))
         for other in others:
             if reading and (second := readings.get(other.entry.name)):
-                _compare(subject, version, reading, second, notes)
+                proposal.compare(version, reading, second)
     listed_versions = listed.releases()
     gone = [version for version in known if version not in listed_versions]
     if gone:
-        texts = tuple(str(version) for version in sorted(gone, reverse=True))
-        notes.append(Note("gone", subject.distribution, texts, "recorded, and no longer on the index; the records stay"))
+        texts = (str(version) for version in sorted(gone, reverse=True))
+        proposal.note("gone", "recorded, and no longer on the index; the records stay", *texts)
     for version, files in listed_versions.items():
         if version not in release_by_version and _wanted(subject, version) and _uploaded(files, changed) is None:
-            notes.append(
-                Note("undated", subject.distribution, (str(version),), "not recorded: nothing says when it was uploaded")
-            )
+            proposal.note("undated", "not recorded: nothing says when it was uploaded", str(version))
     releases = tuple(release_by_version[version] for version in sorted(release_by_version, reverse=True))
     if subject.recorded and releases == subject.recorded.release:
-        return subject.recorded, tuple(notes)
+        return subject.recorded, tuple(proposal.notes)
     name = subject.recorded.distribution if subject.recorded else subject.distribution
-    return IndexFile(distribution=name, seen=today, release=releases), tuple(notes)
+    return IndexFile(distribution=name, seen=today, release=releases), tuple(proposal.notes)
 
 
-def _release(
-    subject: RecordedDistribution,
-    listed: IndexPage,
-    known: IndexRelease | None,
-    version: Version,
-    files: tuple[DistributionFile, ...],
-    changed: Mapping[str, datetime],
-    reading: WheelMetadata | None,
-    today: date,
-    notes: list[Note],
-) -> IndexRelease:
-    text = known.version if known else str(version)
-    uploaded = _earliest(known, _uploaded(files, changed))
-    wheels = {key: set(platforms) for key, platforms in known.wheels.items()} if known else {}
-    offered = {(file.python, file.platform) for file in files if file.is_wheel}
-    lost = [f"{key} {name}" for key in wheels for name in sorted(wheels[key]) if (key, name) not in offered]
-    if lost:
-        message = f"wheels that are recorded, and no longer on the index, stay: {', '.join(lost)}"
-        notes.append(Note("gone", subject.distribution, (text,), message))
-    for key, platform in offered:
-        wheels.setdefault(key, set()).add(platform)
-    return IndexRelease(
-        version=text,
-        uploaded=uploaded[0],
-        dated=uploaded[1],
-        yanked=_yank(subject, listed, known, text, files, today, notes),
-        requires_python=_requires_python(subject, listed, known, text, files, reading, notes),
-        requires=reading.requires if reading else known.requires if known else (),
-        wheels={key: tuple(sorted(wheels[key])) for key in sorted(wheels)},
-        file=reading.file if reading else known.file if known else None,
-    )
+@dataclass
+class _Proposal:
+    """The file of a distribution in the making, with what people should know of it."""
+
+    subject: RecordedDistribution
+    listed: IndexPage
+    changed: Mapping[str, datetime]
+    today: date
+    notes: list[Note] = field(default_factory=list)
+
+    def note(self, kind: Kind, message: str, *versions: str) -> None:
+        """Add what people should know of some versions."""
+        self.notes.append(Note(kind, self.subject.distribution, versions, message))
+
+    def release(
+        self, known: IndexRelease | None, version: Version, files: tuple[DistributionFile, ...], reading: WheelMetadata | None
+    ) -> IndexRelease:
+        """Return a release as it should be recorded."""
+        text = known.version if known else str(version)
+        uploaded = _earliest(known, _uploaded(files, self.changed))
+        wheels = {key: set(platforms) for key, platforms in known.wheels.items()} if known else {}
+        offered = {(file.python, file.platform) for file in files if file.is_wheel}
+        lost = [f"{key} {name}" for key in wheels for name in sorted(wheels[key]) if (key, name) not in offered]
+        if lost:
+            message = f"wheels that are recorded, and no longer on the index, stay: {', '.join(lost)}"
+            self.note("gone", message, text)
+        for key, platform in offered:
+            wheels.setdefault(key, set()).add(platform)
+        return IndexRelease(
+            version=text,
+            uploaded=uploaded[0],
+            dated=uploaded[1],
+            yanked=self._yank(known, text, files),
+            requires_python=self._requires_python(known, text, files, reading),
+            requires=reading.requires if reading else known.requires if known else (),
+            wheels={key: tuple(sorted(wheels[key])) for key in sorted(wheels)},
+            file=reading.file if reading else known.file if known else None,
+        )
+
+    def _yank(self, known: IndexRelease | None, version: str, files: tuple[DistributionFile, ...]) -> IndexYank | None:
+        before = known.yanked if known else None
+        reasons = [file.entry.yanked for file in files if file.entry.yanked is not None]
+        if not reasons:
+            if before and not self.listed.speaks_of_yanks:
+                message = "recorded as yanked; the index says nothing of any yank, so the record stays"
+                self.note("unyanked", message, version)
+                return before
+            if before:
+                self.note("unyanked", "is no longer yanked", version)
+            return None
+        extent: Literal["all", "some"] = "all" if len(reasons) == len(files) else "some"
+        reason = next((text for text in sorted(reasons, key=lambda text: (-reasons.count(text), text)) if text), "")
+        wider = before is not None and before.files == "some" and extent == "all"
+        seen = before.seen if before and not wider else self.today
+        if before is None or wider:
+            self.note("yanked", reason, version)
+        return IndexYank(files=extent, reason=reason, seen=seen)
+
+    def _requires_python(
+        self, known: IndexRelease | None, version: str, files: tuple[DistributionFile, ...], reading: WheelMetadata | None
+    ) -> str:
+        if not self.listed.speaks_of_python:
+            if known and known.requires_python:
+                return known.requires_python
+            return (reading.requires_python or "") if reading else ""
+        specifier_by_file = {file.entry.name: file.entry.requires_python or "" for file in files}
+        values = sorted(set(specifier_by_file.values()))
+        if len(values) == 1:
+            return values[0]
+        main = _main_wheel(known, files)
+        chosen = specifier_by_file[main.entry.name] if main else values[0]
+        message = f"its files differ in Requires-Python: {', '.join(repr(value) for value in values)}; recorded is {chosen!r}"
+        self.note("differs", message, version)
+        return chosen
+
+    def compare(self, version: Version, main: WheelMetadata, other: WheelMetadata) -> None:
+        """Note where another wheel of a release requires something else than the one that is recorded."""
+        more, less = differences(other, main)
+        if more or less:
+            parts = [
+                f"{word} {', '.join(texts)}" for word, texts in (("also requires", more), ("does not require", less)) if texts
+            ]
+            message = f"{other.file} {' and '.join(parts)}; recorded is {main.file}"
+            self.note("differs", message, str(version))
 
 
 def _earliest(
@@ -199,67 +258,3 @@ def _earliest(
     if listed is None or listed[1] == "file":
         return recorded
     return listed if known.dated == "file" or listed[0] < known.uploaded else recorded
-
-
-def _yank(
-    subject: RecordedDistribution,
-    listed: IndexPage,
-    known: IndexRelease | None,
-    version: str,
-    files: tuple[DistributionFile, ...],
-    today: date,
-    notes: list[Note],
-) -> IndexYank | None:
-    before = known.yanked if known else None
-    reasons = [file.entry.yanked for file in files if file.entry.yanked is not None]
-    if not reasons:
-        if before and not listed.speaks_of_yanks:
-            message = "recorded as yanked; the index says nothing of any yank, so the record stays"
-            notes.append(Note("unyanked", subject.distribution, (version,), message))
-            return before
-        if before:
-            notes.append(Note("unyanked", subject.distribution, (version,), "is no longer yanked"))
-        return None
-    extent: Literal["all", "some"] = "all" if len(reasons) == len(files) else "some"
-    reason = next((text for text in sorted(reasons, key=lambda text: (-reasons.count(text), text)) if text), "")
-    wider = before is not None and before.files == "some" and extent == "all"
-    seen = before.seen if before and not wider else today
-    if before is None or wider:
-        notes.append(Note("yanked", subject.distribution, (version,), reason))
-    return IndexYank(files=extent, reason=reason, seen=seen)
-
-
-def _requires_python(
-    subject: RecordedDistribution,
-    listed: IndexPage,
-    known: IndexRelease | None,
-    version: str,
-    files: tuple[DistributionFile, ...],
-    reading: WheelMetadata | None,
-    notes: list[Note],
-) -> str:
-    if not listed.speaks_of_python:
-        if known and known.requires_python:
-            return known.requires_python
-        return (reading.requires_python or "") if reading else ""
-    specifier_by_file = {file.entry.name: file.entry.requires_python or "" for file in files}
-    values = sorted(set(specifier_by_file.values()))
-    if len(values) == 1:
-        return values[0]
-    main = _main_wheel(known, files)
-    chosen = specifier_by_file[main.entry.name] if main else values[0]
-    message = f"its files differ in Requires-Python: {', '.join(repr(value) for value in values)}; recorded is {chosen!r}"
-    notes.append(Note("differs", subject.distribution, (version,), message))
-    return chosen
-
-
-def _compare(
-    subject: RecordedDistribution, version: Version, main: WheelMetadata, other: WheelMetadata, notes: list[Note]
-) -> None:
-    more, less = differences(other, main)
-    if more or less:
-        parts = [
-            f"{word} {', '.join(texts)}" for word, texts in (("also requires", more), ("does not require", less)) if texts
-        ]
-        message = f"{other.file} {' and '.join(parts)}; recorded is {main.file}"
-        notes.append(Note("differs", subject.distribution, (str(version),), message))

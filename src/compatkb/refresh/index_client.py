@@ -19,8 +19,7 @@ from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 from urllib3.util import Retry
 
 from compatkb.errors import NotListedError, UnavailableError
-from compatkb.refresh.listing import DistributionFile, IndexPage
-from compatkb.refresh.metadata import WheelMetadata, read_metadata
+from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, read_metadata
 from compatkb.refresh.pages import read_page
 from compatkb.refresh.remote_wheel import (
     MOST_METADATA,

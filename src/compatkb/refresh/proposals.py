@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from compatkb.authoring.canonical import entry
 from compatkb.core.versions import Scheme, admits
-from compatkb.refresh.notes import Note
+from compatkb.refresh.comparison import Note
 from compatkb.schema import IndexFile, IndexRelease, ProductFile, ProductHead, Role
 
 _CHANNEL = "default"

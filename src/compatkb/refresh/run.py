@@ -1,6 +1,10 @@
-"""One run: read the data, ask the index, propose; nothing is written here."""
+"""One run: read the data, ask the index, propose; and the replacement of files, whole or not at all."""
 
+import contextlib
+import difflib
+import os
 import queue
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,12 +18,9 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import Files
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
-from compatkb.refresh.comparison import Plan, RecordedDistribution, plan, propose, undated
-from compatkb.refresh.listing import DistributionFile, IndexPage
-from compatkb.refresh.metadata import WheelMetadata
-from compatkb.refresh.notes import Note
+from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
+from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
-from compatkb.refresh.write import FileChange
 from compatkb.schema import IndexFile, ProductFile
 
 Count = Callable[[str, int, int], None]
@@ -41,6 +42,23 @@ class IndexClient(Protocol):
 
     def reading(self, distribution: str, file: DistributionFile) -> WheelMetadata | None:
         """Return what a wheel's metadata say, None where they cannot be had without the wheel."""
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file with its text before (empty where there is none) and after."""
+
+    path: Path
+    before: str
+    after: str
+
+    def diff(self, directory: Path) -> str:
+        """Return the unified diff, with paths as seen from the folder around the data directory; empty without change."""
+        name = f"{directory.name}/{self.path.relative_to(directory).as_posix()}"
+        old = f"a/{name}" if self.before else os.devnull
+        return "".join(
+            difflib.unified_diff(self.before.splitlines(True), self.after.splitlines(True), old, f"b/{name}"),
+        )
 
 
 @dataclass(frozen=True)
@@ -242,3 +260,30 @@ def gather(
         more = [f"and {len(lines) - MOST_FAILURES} more"] if len(lines) > MOST_FAILURES else []
         raise UnavailableError("\n".join(lines[:MOST_FAILURES] + more))
     return [results[number] for number in range(len(todo))]
+
+
+def write(changes: Iterable[FileChange]) -> None:
+    """Replace files by their new text; each appears whole or not at all. Raises UnavailableError."""
+    ready: list[tuple[str, Path]] = []
+    path = Path()
+    try:
+        for change in changes:
+            path = change.path
+            path.parent.mkdir(exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            ready.append((name, path))
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(change.after)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        while ready:
+            name, path = ready[0]
+            Path(name).replace(path)
+            ready.pop(0)
+    except OSError as error:
+        raise UnavailableError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        for name, _ in ready:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()

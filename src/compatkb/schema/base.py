@@ -1,9 +1,10 @@
 """What all records share: strictness, kebab-case keys, quoted versions, sources, bases."""
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Protocol, Self, TypeVar
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -29,6 +30,23 @@ Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
 _TERM = r"[a-z0-9][a-z0-9_.-]*(\s*(==|!=|>=|<=|<|>|~=).+)?"
 Term = Annotated[str, AfterValidator(_term), Field(json_schema_extra={"pattern": f"^{_TERM}$"})]
+
+
+@dataclass(frozen=True)
+class Refers:
+    """Marks a text that names something: a product, a feature, a channel, or a value of a dimension."""
+
+    kind: str
+
+
+ProductId = Annotated[Id, Refers("product")]
+FeatureId = Annotated[Id, Refers("feature")]
+ChannelId = Annotated[Id, Refers("channel")]
+DeviceId = Annotated[Id, Refers("device")]
+HardwareId = Annotated[Id, Refers("hardware")]
+SystemId = Annotated[Id, Refers("os")]
+ArchId = Annotated[Id, Refers("arch")]
+PythonText = Annotated[Text, Refers("python")]
 Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
 
 
@@ -46,26 +64,14 @@ class Basis(StrEnum):
     INFERRED = "inferred"
 
 
-class Based(Protocol):
-    """A record that says how it is known."""
+class Reasoned(Record):
+    """Base of the records that say by `basis` how they are known, and may have a `note`."""
 
-    @property
-    def basis(self) -> Basis:
-        """How it is known."""
-
-    @property
-    def note(self) -> str | None:
-        """What a reader should know of it."""
-
-
-AnyBased = TypeVar("AnyBased", bound=Based)
-
-
-def explained(record: AnyBased) -> AnyBased:
-    """Return the record; raises ValueError for an inference without a note that gives its reason."""
-    if record.basis is Basis.INFERRED and not record.note:
-        raise ValueError("an inference needs a `note` with its reason")
-    return record
+    @model_validator(mode="after")
+    def _explained(self) -> Self:
+        if getattr(self, "basis", None) is Basis.INFERRED and not getattr(self, "note", None):
+            raise ValueError("an inference needs a `note` with its reason")
+        return self
 
 
 class SourceEntry(Record):

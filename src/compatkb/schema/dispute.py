@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Id, Record, Text
+from compatkb.schema.base import ArchId, DeviceId, HardwareId, Id, Record, SystemId, Text
 
 OPEN = "open"
 """The decision of a dispute that nobody has decided: what depends on it is unknown."""
@@ -16,11 +16,11 @@ BOTH = "both"
 class When(Record):
     """Conditions under which a claim holds, and-ed; inside one dimension any value will do."""
 
-    device: tuple[Id, ...] = ()
-    os: tuple[Id, ...] = ()
-    arch: tuple[Id, ...] = ()
+    device: tuple[DeviceId, ...] = ()
+    os: tuple[SystemId, ...] = ()
+    arch: tuple[ArchId, ...] = ()
     python: tuple[Text, ...] = ()  # minors such as "3.12", or one bound such as ">=3.12"
-    hardware: tuple[Id, ...] = ()
+    hardware: tuple[HardwareId, ...] = ()
 
 
 class Dispute(Record):

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
+from compatkb.schema.base import Basis, FeatureId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Term, Text
 from compatkb.schema.dispute import Dispute, When
 
 
@@ -27,19 +27,17 @@ class Status(StrEnum):
 class Brought(Record):
     """A product without which nobody has the feature."""
 
-    product: Id
+    product: ProductId
     sources: Sources
 
 
-class SuccessorEntry(Record):
+class SuccessorEntry(Reasoned):
     """The feature to use instead of one that has ended."""
 
-    feature: Id
+    feature: FeatureId
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
 
 class Feature(Record):
@@ -47,14 +45,14 @@ class Feature(Record):
 
     id: Id
     name: Text
-    product: Id  # the product that it is part of
+    product: ProductId  # the product that it is part of
     aliases: tuple[Text, ...] = ()
     needs: tuple[Brought, ...] = ()  # products that a stack must then hold
     replaced_by: SuccessorEntry | None = None
     note: Text | None = None
 
 
-class Statement(Record):
+class Statement(Reasoned):
     """What a source says of a feature: of which versions, under which condition."""
 
     id: Id
@@ -66,8 +64,6 @@ class Statement(Record):
     reason: Text | None = None  # for a denial: the sentence that people read
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -5,19 +5,17 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
+from compatkb.schema.base import Basis, DeviceId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Term, Text
 from compatkb.schema.dispute import Dispute
 
 
-class Contained(Record):
+class Contained(Reasoned):
     """One thing that an image holds."""
 
     is_: Term
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
 
 class Built(Record):
@@ -33,7 +31,7 @@ class Tag(Record):
     """A container image tag."""
 
     name: Text
-    device: Id
+    device: DeviceId
     flavour: Id | None = None
     option: Text | None = None  # the package manager inside: pip or idp
     contains: tuple[Contained, ...] = ()
@@ -68,7 +66,7 @@ class ColumnEntry(Record):
 
     id: Id
     title: Text
-    product: Id | None = None
+    product: ProductId | None = None
     shows: Literal["tags", "built", "port"] | None = None  # what it has that is neither a version nor only listed
 
 
@@ -78,7 +76,7 @@ class RunEntry(Record):
     {pwd} stands for the current folder, {video} and {render} for the numbers of these groups of the host.
     """
 
-    device: Id | None = None
+    device: DeviceId | None = None
     flavour: Id | None = None
     args: tuple[Text, ...] = Field(min_length=1)
     command: tuple[Text, ...] = ()  # what the image is to run, where it does not run the right thing by itself

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from compatkb.schema.base import Id, Record, SourceEntry, Text
+from compatkb.schema.base import DeviceId, HardwareId, Id, ProductId, Record, SourceEntry, Text
 from compatkb.schema.dispute import Dispute
 
 
@@ -48,7 +48,7 @@ class Channel(Record):
     commands: tuple[Text, ...] = ()  # of `source`: what compiles a build; of `image`: what runs it; {release}, {os}, {PRODUCT}
     os: tuple[Id, ...] = ()  # whose names can stand for {os}; on others there are no commands
     mirrors: dict[str, Text] = {}
-    hardware: tuple[Id, ...] = ()
+    hardware: tuple[HardwareId, ...] = ()
     note: Text | None = None
     sources: tuple[Id, ...] = ()
 
@@ -67,11 +67,11 @@ class RouteEntry(Record):
     id: Id
     name: Text
     rank: int  # today's preference: small first
-    device: tuple[Id, ...] = Field(min_length=1)
-    provider: Id
+    device: tuple[DeviceId, ...] = Field(min_length=1)
+    provider: ProductId
     on_request: bool = False  # taken only where its device, or what is for its device alone, is asked for
-    with_: tuple[Id, ...] = ()
-    without: tuple[Id, ...] = ()
+    with_: tuple[ProductId, ...] = ()
+    without: tuple[ProductId, ...] = ()
     note: Text | None = None
 
 

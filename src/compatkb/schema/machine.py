@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
+from compatkb.schema.base import HardwareId, Id, ProductId, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
@@ -16,7 +16,7 @@ class GraphicsEntry(Record):
     id: Id
     name: Line
     vendor: PciId
-    hardware: Id | None = None  # the value of hardware that they are; none where no table of the makers names them
+    hardware: HardwareId | None = None  # the value of hardware that they are; none where no table of the makers names them
     ids: tuple[PciId, ...] = ()  # none: every display device of the vendor that no other record names
     note: Line | None = None
     sources: Sources
@@ -58,7 +58,7 @@ class Generation(Record):
     """The oneAPI releases that bring a generation of a library."""
 
     library: Text  # as its file is named on Linux, without directories
-    product: Id
+    product: ProductId
     version: Text  # a series
     basis: Text = "stated"
     note: Line | None = None

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources
+from compatkb.schema.base import Basis, Id, Reasoned, Record, SourceEntry, Sources
 from compatkb.schema.timeline import Line
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
@@ -13,18 +13,12 @@ Pattern = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$"
 """A dotted name, or `name.*` for each of `members` below it."""
 
 
-class SourcedEntry(Record):
+class SourcedEntry(Reasoned):
     """What the records share that say what replaces something."""
 
     basis: Basis = Basis.STATED
     note: Line | None = None
     sources: Sources
-
-    @model_validator(mode="after")
-    def _explained(self) -> Self:
-        if self.basis is Basis.INFERRED and not self.note:
-            raise ValueError("an inference needs a `note` with its reason")
-        return self
 
 
 class ModuleEntry(Record):

@@ -9,7 +9,22 @@ from pydantic import Field, model_validator
 
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import Kind, Role
-from compatkb.schema.base import Basis, Id, Record, SourceEntry, Sources, Term, Text, explained
+from compatkb.schema.base import (
+    ArchId,
+    Basis,
+    ChannelId,
+    DeviceId,
+    Id,
+    ProductId,
+    PythonText,
+    Reasoned,
+    Record,
+    SourceEntry,
+    Sources,
+    SystemId,
+    Term,
+    Text,
+)
 from compatkb.schema.dispute import Dispute, When
 
 
@@ -70,33 +85,29 @@ class Yank(Record):
     sources: Sources
 
 
-class Wheels(Record):
+class Wheels(Reasoned):
     """Platforms for which a build has wheels; every combination of os, arch and python counts."""
 
-    os: tuple[Id, ...] = Field(min_length=1)
-    arch: tuple[Id, ...] = ("x86_64",)
-    python: tuple[Text, ...] = Field(min_length=1)
+    os: tuple[SystemId, ...] = Field(min_length=1)
+    arch: tuple[ArchId, ...] = ("x86_64",)
+    python: tuple[PythonText, ...] = Field(min_length=1)
     glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
     glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
 
-    _explained = model_validator(mode="after")(explained)
 
-
-class CompiledFor(Record):
+class CompiledFor(Reasoned):
     """Platforms on which a build is of another kind than its `devices` say: every combination of os and arch counts."""
 
-    device: Id
+    device: DeviceId
     label: Text | None = None  # the local label that the same code has on an index of its own
-    os: tuple[Id, ...] = Field(min_length=1)
-    arch: tuple[Id, ...] = Field(min_length=1)
+    os: tuple[SystemId, ...] = Field(min_length=1)
+    arch: tuple[ArchId, ...] = Field(min_length=1)
     basis: Basis = Basis.STATED
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
 
 class Build(Record):
@@ -107,11 +118,11 @@ class Build(Record):
     maker: Text | None = None  # who built it, where that is not the product's own maker
     distribution: Text | None = None  # where it is published under another name than the product's
     extras: tuple[Id, ...] = ()  # without which its requirements are not installed
-    channels: tuple[Id, ...] = ()  # indexes that carry it; `default` is the client's own
-    devices: tuple[Id, ...] = Field(min_length=1)
+    channels: tuple[ChannelId, ...] = ()  # indexes that carry it; `default` is the client's own
+    devices: tuple[DeviceId, ...] = Field(min_length=1)
     compiled_for: tuple[CompiledFor, ...] = ()  # where it is of another kind
     stage: Stage = Stage.STABLE
-    only_with: tuple[Id, ...] = ()  # products without which this build has no use
+    only_with: tuple[ProductId, ...] = ()  # products without which this build has no use
     released: Moment | None = None  # where it differs from the release
     wheels: tuple[Wheels, ...] = ()  # on reachable indexes data/index/ says it
     wheels_complete: bool = False  # true where the list of wheels is known to be whole
@@ -122,24 +133,22 @@ class Build(Record):
 class Variant(Record):
     """Builds of a release that differ in their local label alone: one for each label."""
 
-    device: Id
+    device: DeviceId
     labels: tuple[Annotated[Text, Field(pattern=r"^[a-z0-9]+(\.[a-z0-9]+)*$")], ...] = Field(min_length=1)
-    channels: tuple[Id, ...] = ()  # where `variant-channel` of the product does not lead to them
+    channels: tuple[ChannelId, ...] = ()  # where `variant-channel` of the product does not lead to them
     wheels: tuple[Wheels, ...] = ()
     note: Text | None = None
     sources: Sources
 
 
-class BuiltWith(Record):
+class BuiltWith(Reasoned):
     """The product against which all builds of this one are compiled: each goes with those of its own kind alone."""
 
-    product: Id
+    product: ProductId
     basis: Basis = Basis.STATED
     reason: Text  # a sentence that people read
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
 
 class OwnDevices(Record):
@@ -174,10 +183,10 @@ class Release(Record):
     aliases: tuple[Text, ...] = ()
     models: tuple[Text, ...] = ()  # hardware: patterns of the model numbers that a rule gives it, in small letters, unspaced
     part_of: tuple[Text, ...] = ()  # listed products: the wider values that this one belongs to
-    devices: tuple[Id, ...] = ()  # hardware: the devices that it offers
+    devices: tuple[DeviceId, ...] = ()  # hardware: the devices that it offers
     needs: Text | None = None  # devices: what a machine needs beside packages, where no version of it is known
     proof: Text | None = None  # devices: the expression of Python that is true where a program can use it
-    runs_on: tuple[Id, ...] = ()  # devices: those on which builds for this one run as well
+    runs_on: tuple[DeviceId, ...] = ()  # devices: those on which builds for this one run as well
     any_hardware: bool = False  # devices: builds for it run on all hardware that offers it
     alike: Text | None = None  # devices: the part of a label, as a group of a pattern, in which builds must agree
     released: Moment | None = None
@@ -207,7 +216,7 @@ class Release(Record):
         return self
 
 
-class Claim(Record):
+class Claim(Reasoned):
     """What one product's versions say of another's: the only relation."""
 
     id: Id
@@ -219,8 +228,6 @@ class Claim(Record):
     reason: Text | None = None  # a sentence that people read; needed for `breaks`
     note: Text | None = None
     sources: Sources
-
-    _explained = model_validator(mode="after")(explained)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -234,8 +241,8 @@ class Complete(Record):
 
     what: Literal["release", "wheel"]
     of: Term
-    channel: Id | None = None
-    device: tuple[Id, ...] = ()
+    channel: ChannelId | None = None
+    device: tuple[DeviceId, ...] = ()
     until: date
     ended: bool = False  # closed for good: later as-of dates are covered too
     note: Text | None = None
@@ -246,7 +253,7 @@ class InstallEntry(Record):
     """An installation that one plain command cannot do."""
 
     of: Term
-    steps: tuple[tuple[Id, ...], ...] = Field(min_length=1)
+    steps: tuple[tuple[ProductId, ...], ...] = Field(min_length=1)
     waives: tuple[Text, ...] = ()  # "torch==2.6.0+xpu: intel-sycl-rt==2025.0.2": a pin that the vendor says to ignore
     note: Text | None = None
     sources: Sources
@@ -275,9 +282,9 @@ class ReplacedOn(Record):
 class ReplacedBy(Record):
     """What to use instead of an ended product."""
 
-    product: Id
+    product: ProductId
     version: Text
-    device: Id | None = None
+    device: DeviceId | None = None
     also: tuple[ReplacedOn, ...] = ()
     sources: Sources
 

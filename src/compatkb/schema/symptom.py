@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from compatkb.core.vocabulary import ShownBy
-from compatkb.schema.base import Id, Record, SourceEntry, Sources, Text
+from compatkb.schema.base import DeviceId, Id, ProductId, Record, SourceEntry, Sources, Text
 from compatkb.schema.timeline import Line
 
 SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
@@ -53,7 +53,7 @@ class CauseEntry(Record):
     do: tuple[Line, ...] = Field(min_length=1)  # whatever the device
     do_for: dict[Id, tuple[Line, ...]] = {}  # by device: not said to texts that are about another one
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
-    device: Id | None = None  # what it is about, whatever the text tells
+    device: DeviceId | None = None  # what it is about, whatever the text tells
     newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
@@ -84,7 +84,7 @@ class Reading(Record):
     """Patterns from which something about the machine or the request follows; of two systems the first in the file counts."""
 
     patterns: tuple[Pattern, ...] = Field(min_length=1)  # any of them
-    product: Id | None = None
+    product: ProductId | None = None
     version: Text | None = None
     shown_by: ShownBy | None = None  # of a device or a system
     sources: Sources

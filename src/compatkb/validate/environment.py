@@ -24,11 +24,10 @@ from compatkb.errors import UnavailableError
 from compatkb.schema import Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import addresses_of
-from compatkb.validate.limits import Ended, isolated, run_limited, size_of
+from compatkb.validate.limits import Ended, find_uv, isolated, printed_version, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
 from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
 from compatkb.validate.recorded_index import index_error
-from compatkb.validate.tools import find_uv, printed_version
 
 
 class RefusedError(Exception):

@@ -1,4 +1,4 @@
-"""The evidence files: what is there, what a run adds, and merging; sorted, whole or not at all."""
+"""The evidence files, sorted, whole or not at all: what is there, what a run adds, merging; and the journal of a run."""
 
 import fcntl
 import json
@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError
@@ -108,3 +110,39 @@ def _write(folder: Path, observations: Iterable[Observation]) -> list[Path]:
             write_file(path, text.encode())
             changed.append(path)
     return changed
+
+
+class Journal:
+    """The journal of one run; only one process at a time may write it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> Self:
+        """Lock the file and cut off a line that was not finished; raises UnavailableError where another run holds it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("ab+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise UnavailableError(f"{self.path}: another run is writing it; wait for that one or end it") from None
+        self._file.seek(0)
+        whole = self._file.read().rfind(b"\n") + 1
+        self._file.truncate(whole)
+        self.done = read_lines(self.path)
+        return self
+
+    def add(self, observation: Observation) -> None:
+        """Append one observation and see it on disk."""
+        self._file.write(line_of(observation).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the file; it stays until its lines are in the evidence."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Forget the journal: all of it is in the evidence."""
+        self.path.unlink(missing_ok=True)

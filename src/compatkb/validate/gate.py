@@ -26,7 +26,7 @@ from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import VirtualEnvironment, reachable
 from compatkb.validate.importing import Trial
 from compatkb.validate.index_urls import LINKS, channel_of
-from compatkb.validate.messages import decisive, shortened
+from compatkb.validate.messages import decisive, shortened, tidy
 from compatkb.validate.proofs import gate_of, subjects_of
 
 STAND_IN = Path(__file__).with_name("import_stub.py")
@@ -60,7 +60,7 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
         return cell.observed(Outcome.NOT_FOUND, context.today, str(error))
     except UnavailableError as error:
         text = f"the wheel of {name} {version} could not be read: {error}"
-        return cell.observed(Outcome.NOT_CHECKED, context.today, shortened(_plain(text)))
+        return cell.observed(Outcome.NOT_CHECKED, context.today, shortened(" ".join(tidy(text).split())))
     return _judged(cell, context, gate, dict(members), file, str(subject.module), (str(other.module), against))
 
 
@@ -143,9 +143,3 @@ def _how(trial: Trial) -> str:
     failed = trial.all("failed")
     code = failed[-1].get("code") if failed else None
     return f"exit status {code}" if code is not None else f"{failed[-1]['failed']}" if failed else trial.ended.how
-
-
-def _plain(text: str) -> str:
-    from compatkb.validate.messages import tidy
-
-    return " ".join(tidy(text).split())

@@ -22,7 +22,7 @@ _CHECKS = {
     (Level.GATE, "python"): "gate:check",
     (Level.SYMBOLS, "index"): "linking:check",
     (Level.IMPORT, "python"): "importing:check",
-    (Level.RUN, "python"): "running:check",
+    (Level.RUN, "python"): "importing:check_run",
 }
 
 

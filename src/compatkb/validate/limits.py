@@ -1,17 +1,20 @@
-"""Runs one command within limits of time, disk and output; no shell, and nothing is left running."""
+"""Runs one command within limits of time, disk and output, no shell, and nothing is left running; where tools are."""
 
 import contextlib
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 KEPT = 64 * 1024  # bytes of output that are kept, half from its start and half from its end
 RESERVE = 1024  # megabytes of the disk that always stay free
@@ -155,3 +158,23 @@ class _Kept:
         middle = f"\n[{self._lost} bytes left out]\n".encode() if self._lost else b""
         text = (self._start + middle + self._end).decode(errors="replace").replace("\r", "\n")
         return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
+@cache
+def find_uv() -> str | None:
+    """Return the uv beside this interpreter, or on the path."""
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.is_file() else shutil.which("uv")
+
+
+@cache
+def version_of(tool: str) -> str:
+    """Return the version that uv or an interpreter gives of itself, `unknown` where it gives none."""
+    with TemporaryDirectory() as name:
+        return printed_version(run_limited([tool, "--version"], Path(name), isolated(Path(name)), 30, 100).output)
+
+
+def printed_version(output: str) -> str:
+    """Return the first version in what a tool printed, `unknown` where there is none."""
+    match = re.search(r"(?<!\d)\d++(?:\.\w+)+", output)
+    return match[0] if match else "unknown"

@@ -13,8 +13,7 @@ from compatkb.output.stack_files import markers_of, minors, packages_of, python_
 from compatkb.output.uv_project import uv_text
 from compatkb.store.reader import Snapshot
 from compatkb.validate.index_urls import DEFAULT
-from compatkb.validate.limits import isolated, run_limited
-from compatkb.validate.tools import find_uv
+from compatkb.validate.limits import find_uv, isolated, run_limited
 
 _SECONDS, _MEGABYTES = 600.0, 4000
 

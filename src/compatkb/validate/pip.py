@@ -1,6 +1,7 @@
 """Real pip, asked whether pins resolve together: wheels only, its report read, no wheel kept unless that is asked for."""
 
 import json
+import os
 import re
 import threading
 from hashlib import sha256
@@ -12,12 +13,10 @@ from packaging.utils import canonicalize_name
 
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.installer_errors import read
-from compatkb.validate.limits import Ended, isolated, run_limited, size_of
-from compatkb.validate.messages import tidy
+from compatkb.validate.limits import Ended, isolated, run_limited, size_of, version_of
+from compatkb.validate.messages import read, tidy
 from compatkb.validate.recorded_index import Indexes, indexes
 from compatkb.validate.targets import installer_platforms, this_platform
-from compatkb.validate.tools import version_of
 
 _tools: dict[str, tuple[str, str] | str] = {}
 _locks: dict[str, threading.Lock] = {}
@@ -138,12 +137,10 @@ def _made(interpreter: str, minor: str, root: Path, context: RunContext) -> tupl
 
 
 def _run(words: list[str], folder: Path, context: RunContext) -> Ended:
-    more = {} if context.use_pip_config else {"PIP_CONFIG_FILE": "/dev/null"}
+    more = {"PIP_CONFIG_FILE": "/dev/null"}
     if context.use_pip_config:
-        import os
-
         more = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HOME"))}
     cache = context.cache / "pip"  # what a download leaves there counts too
     before = size_of(cache)
-    environment = {**isolated(folder), **more}
+    environment = isolated(folder, **more)
     return run_limited(words, folder, environment, context.seconds, context.megabytes, lambda: size_of(folder, cache) - before)

@@ -7,7 +7,7 @@ from compatkb.core.versions import matches
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate.cell import RunContext, cell_of
-from compatkb.validate.installer_errors import missing_pins
+from compatkb.validate.messages import missing_pins
 from compatkb.validate.record import RecordedIndex, Wheel
 from compatkb.validate.recorded_index import records_for
 from compatkb.validate.targets import fits, version_of

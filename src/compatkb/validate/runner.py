@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Check, RunContext, ValidationCell, cell_of
-from compatkb.validate.journal import Journal
+from compatkb.validate.evidence import Journal
 
 
 class Executor(Protocol):

@@ -14,15 +14,13 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
-from compatkb.validate.evidence import add_evidence, is_fresh, read_evidence, read_lines, text_of
-from compatkb.validate.journal import Journal
+from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_evidence, read_lines, text_of
 from compatkb.validate.levels import TOOLS, check
-from compatkb.validate.plan import Claimed, PlanScope, claimed, linked
+from compatkb.validate.plan import Claimed, PlanScope, claimed, linked, named, verdict_of
 from compatkb.validate.proofs import LinkedProducts
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.rot import with_rot
 from compatkb.validate.runner import Executor, run
-from compatkb.validate.user_stacks import named, verdict_of
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ def validate(
         else:
             add_evidence(context.data, records)
             if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
-                from compatkb.validate.symbol_tables import write_tables  # with what reads indexes and libraries
+                from compatkb.validate.linking import write_tables  # with what reads indexes and libraries
 
                 write_tables(cells, context)
         journal.remove()

@@ -8,12 +8,10 @@ from typing import Any
 from compatkb.core.platforms import uv_platform
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.installer_errors import read
-from compatkb.validate.limits import isolated, run_limited
-from compatkb.validate.messages import tidy
+from compatkb.validate.limits import find_uv, isolated, run_limited, version_of
+from compatkb.validate.messages import read, tidy
 from compatkb.validate.recorded_index import indexes, metadata_error
 from compatkb.validate.targets import NEWEST_MACOS
-from compatkb.validate.tools import find_uv, version_of
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:

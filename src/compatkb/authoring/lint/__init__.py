@@ -1,15 +1,29 @@
-"""The data against our rules: one module per rule, run in a loop."""
+"""The data against our rules: a function per rule, run in a loop."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
-from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple
 
 from compatkb.authoring.build_knowledge import build_knowledge
-from compatkb.authoring.lint import exceptions
-from compatkb.authoring.lint.subject import LintSubject, SeenObservation
+from compatkb.authoring.lint import (
+    builds,
+    contradictions,
+    dates,
+    evidence,
+    exceptions,
+    files,
+    graphs,
+    names,
+    order,
+    redundant,
+    references,
+    sources,
+    tags,
+    versions,
+)
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
 from compatkb.authoring.loader import NEEDED, DataDocument, Files, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places, Where
@@ -20,21 +34,84 @@ LOADS = "loads"
 """The rule that data which cannot be loaded break; it has no exceptions."""
 
 
-class LintRule(Protocol):
-    """What a module of this package offers."""
+class LintRule(NamedTuple):
+    """A rule: what breaks it, how much that matters, and what finds it."""
 
-    NAME: str
-    LEVEL: Severity
-    SUMMARY: str
-    check: Callable[[LintSubject], Iterator[Finding]]
+    name: str
+    summary: str
+    check: Callable[[LintSubject], Iterable[LintProblem]]
+    level: Severity = Severity.ERROR
 
 
-_MODULES = (
-    "form file_name references sources source_detail version_form names dates release_order before_required "
-    "known_version builds requirements contradictions evidence redundant redundant_claim end_of_life tag_spelling "
-    "tag_contents loops reachable review exceptions"
+CHECKS = (
+    LintRule("form", "a file differs from its canonical form, or holds a comment that the form would lose", files.form),
+    LintRule("file-name", "a file is not named by its id", files.file_name),
+    LintRule(
+        "references",
+        "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist",
+        references.references,
+    ),
+    LintRule("sources", "a cited source is not defined, a defined one is not cited, or a record has none", sources.sources),
+    LintRule("source-detail", "a source does not say exactly where to look", sources.source_detail),
+    LintRule(
+        "versions",
+        "a version cannot be read in its product's scheme, stands twice, or belongs to another release",
+        versions.versions,
+    ),
+    LintRule("names", "an id, alias or tag means two things", names.names),
+    LintRule("dates", "two days stand in an order that cannot be", dates.dates),
+    LintRule(
+        "release-order",
+        "a release is older than a lower one of its series, or a series begins before a lower one",
+        order.release_order,
+    ),
+    LintRule(
+        "before-required", "a release or image is older than the only versions that it can be with", order.before_required
+    ),
+    LintRule("known-version", "a term names no release that the data or the index know", versions.known_version),
+    LintRule(
+        "builds",
+        "a build contradicts its stage or the index file, or a release is missing from a list that is called complete",
+        builds.builds,
+    ),
+    LintRule("requirements", "a line of an index file cannot be read as packaging standards have it", builds.requirements),
+    LintRule(
+        "contradiction", "two claims cannot both hold, and no dispute says which one does", contradictions.contradictions
+    ),
+    LintRule(
+        "evidence-contradicts",
+        "a command saw fail what a claim says works, or saw work what a claim denies, and nobody decided",
+        evidence.evidence,
+    ),
+    LintRule("redundant", "a value repeats what another record or the index already says", redundant.redundant),
+    LintRule(
+        "redundant-claim",
+        "a claim repeats another claim, or a requirement that the index file holds",
+        redundant.redundant_claim,
+    ),
+    LintRule("end-of-life", "a release has neither an end of life nor an explanation why none is known", dates.end_of_life),
+    LintRule(
+        "tag-spelling", "a part of an image tag is nearly, but not quite, a word that other tags have", tags.tag_spelling
+    ),
+    LintRule(
+        "tag-contents",
+        "a tag carries a version that nothing in it has, or a word that speaks against its record",
+        tags.tag_contents,
+    ),
+    LintRule(
+        "loop", "a chain of replacements, repeated tags, wider values or requirements leads back to its start", graphs.loops
+    ),
+    LintRule(
+        "unreachable",
+        "no record leads from a route or an image to a product, so no answer can show it",
+        graphs.reachable,
+        Severity.WARNING,
+    ),
+    LintRule("review", "a source that can change was last read long ago", sources.review, Severity.WARNING),
+    LintRule(
+        exceptions.NAME, "an exception has expired, lasts too long, names no rule, or excepts nothing any more", lambda _: ()
+    ),  # shows when the others have run
 )
-CHECKS = tuple(cast("LintRule", import_module(f"{__name__}.{name}")) for name in _MODULES.split())
 """The rules, in the order in which they are listed and run."""
 
 
@@ -67,20 +144,23 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: I
     places = tuple(lines) or tuple(("evidence", n) for n in range(1, len(loaded.evidence) + 1))
     seen = tuple(SeenObservation(*place, line) for place, line in zip(places, loaded.evidence, strict=True))
     subject, problems = _subject(loaded.documents, seen, today)
-    findings = [finding for rule in chosen for finding in rule.check(subject)]
-    ran = tuple(rule.NAME for rule in chosen)
-    findings, exempted = exceptions.apply_exceptions(subject, findings, ran, tuple(rule.NAME for rule in CHECKS))
+    found = [subject.finding(rule.name, rule.level, problem) for rule in chosen for problem in rule.check(subject)]
+    ran = tuple(rule.name for rule in chosen)
+    findings, idle = exceptions.apply_exceptions(subject, found, ran, tuple(rule.name for rule in CHECKS))
+    exempted = len(found) - len(findings)
+    if exceptions.NAME in ran:
+        findings += (subject.finding(exceptions.NAME, Severity.ERROR, problem) for problem in idle)
     paths = {finding.path for finding in findings if finding.level is Severity.ERROR}
     findings += (_unloaded(problem) for problem in problems if problem.path not in paths)  # else rules said it, and why
     return LintReport(tuple(sorted(findings, key=lambda finding: finding.order)), not problems, exempted)
 
 
 def _chosen(names: tuple[str, ...]) -> tuple[LintRule, ...]:
-    known = {rule.NAME: rule for rule in CHECKS}
+    known = {rule.name: rule for rule in CHECKS}
     for name in names:
         if name not in known:
             raise UsageError(f"{name!r} is no rule; there are {', '.join(known)}")
-    return tuple(rule for rule in CHECKS if not names or rule.NAME in names)
+    return tuple(rule for rule in CHECKS if not names or rule.name in names)
 
 
 def _subject(

@@ -1,24 +1,27 @@
-"""A build is where its record says, and a list that is called complete is."""
+"""A build is where its record says, a list that is called complete is, and what an index file holds can be read."""
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache, partial
 
-from packaging.utils import canonicalize_name
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from compatkb.authoring.build_kinds import builds_of
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.authoring.lint.subject import LintSubject
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Key, Scheme, admits, parse
-from compatkb.schema import Basis, Build, IndexFile, ProductFile, Stage
-
-NAME, LEVEL = "builds", Severity.ERROR
-SUMMARY = "a build contradicts its stage or the index file, or a release is missing from a list that is called complete"
+from compatkb.schema import Basis, Build, IndexFile, IndexRelease, ProductFile, Stage
 
 _NOT_INSTALLED = (Stage.SOURCE_ONLY, Stage.TAG_ONLY)
+_PYTHON = re.compile(r"(?:(?:py|cp|pp)\d+(?:_\d+)?t?\.?)+(?<!\.)(?:-abi3)?")
+_ONE = r"(?:manylinux|musllinux|linux|macosx|win)[a-z0-9_]*+"
+_PLATFORM = re.compile(rf"any|{_ONE}(?:\.{_ONE})*")
 
 
-def check(subject: LintSubject) -> Iterator[Finding]:
+def builds(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield builds that cannot be as recorded, and releases of the index that a complete list lacks."""
     index = {str(canonicalize_name(file.distribution)): file for _, file in subject.index}
     for document, file in subject.products:
@@ -27,12 +30,11 @@ def check(subject: LintSubject) -> Iterator[Finding]:
             for position, build in enumerate(release.build):
                 where = ("release", number, "build", position)
                 for key, message in _build(build, release.version, listed):
-                    yield subject.finding(NAME, LEVEL, document, (*where, *key), message)
-        for place, message in _variants(subject, file):
-            yield subject.finding(NAME, LEVEL, document, place, message)
+                    yield LintProblem(document, (*where, *key), message)
         if subject.knowledge and listed:
             for number, message in _missing(subject.knowledge, file, listed):
-                yield subject.finding(NAME, LEVEL, document, ("product", "complete", number), message)
+                yield LintProblem(document, ("product", "complete", number), message)
+    yield from problems_of(subject.products, partial(_variants, [channel.id for channel in subject.files.channels.channel]))
 
 
 def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tuple[Where, str]]:
@@ -50,18 +52,15 @@ def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tup
             yield ("channels",), f"the index file of {listed.distribution} lists no {release}"
 
 
-def _variants(subject: LintSubject, file: ProductFile) -> Iterator[tuple[Where, str]]:
+def _variants(channels: list[str], file: ProductFile) -> Iterator[tuple[Where, str]]:
     """Yield variants with wheels on no known index."""
-    channels = [channel.id for channel in subject.files.channels.channel]
     for number, release in enumerate(file.release):
         for position, row in enumerate(release.variant):
             alone = release.model_copy(update={"build": (), "variant": (row,)})
             for build in builds_of(file.product, alone, channels):
                 if build.wheels and not build.channels:
-                    yield (
-                        ("release", number, "variant", position),
-                        f"{build.version}: wheels without a channel that carries them",
-                    )
+                    message = f"{build.version}: wheels without a channel that carries them"
+                    yield ("release", number, "variant", position), message
 
 
 def _key(text: str) -> Key | None:
@@ -84,3 +83,45 @@ def _missing(knowledge: Knowledge, file: ProductFile, listed: IndexFile) -> Iter
                 continue
             if entry.uploaded.date() <= scope.until and admits(head.scheme, spec, entry.version):
                 yield number, f"called complete, and lacks {entry.version}, which the index file lists"
+
+
+def requirements(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield what no installer could read."""
+    for document, file in subject.index:
+        for number, release in enumerate(file.release):
+            for key, message in _wrong(file, release):
+                yield LintProblem(document, ("release", number, *key), message)
+
+
+def _wrong(file: IndexFile, release: IndexRelease) -> Iterator[tuple[Where, str]]:
+    for number, text in enumerate(release.requires):
+        if problem := _unreadable(text):
+            yield ("requires", number), f"invalid requirement {text!r}: {problem}"
+    try:
+        SpecifierSet(release.requires_python)
+    except InvalidSpecifier:
+        yield ("requires-python",), f"{release.requires_python!r} is no specifier"
+    for tag, platforms in release.wheels.items():
+        if not _PYTHON.fullmatch(tag):
+            yield ("wheels", tag), f"{tag!r} is no Python tag such as cp or py with digits"
+        for number, platform in enumerate(platforms):
+            if not _PLATFORM.fullmatch(platform):
+                yield ("wheels", tag, number), f"{platform!r} is no platform tag"
+    if release.file:
+        try:
+            name, version, _, _ = parse_wheel_filename(release.file)
+            same = name == canonicalize_name(file.distribution) and version == _key(release.version)
+        except (InvalidWheelFilename, InvalidSdistFilename, ValueError):
+            same = False
+        if not same:
+            yield ("file",), f"{release.file} is no wheel of {file.distribution} {release.version}"
+
+
+@lru_cache(maxsize=16384)  # releases say the same again and again
+def _unreadable(text: str) -> str | None:
+    """Return why a requirement cannot be read, None where it can."""
+    try:
+        Requirement(text)
+    except InvalidRequirement as error:
+        return str(error).splitlines()[0]
+    return None

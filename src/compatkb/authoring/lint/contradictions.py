@@ -5,17 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge
-from compatkb.authoring.lint.subject import LintSubject
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.lint.subject import LintProblem, LintSubject
 from compatkb.schema import Kind, Role
-
-NAME, LEVEL = "contradiction", Severity.ERROR
-SUMMARY = "two claims cannot both hold, and no dispute says which one does"
 
 _DEMANDS = (Kind.NEEDS, Kind.CONSTRAINS)
 
 
-def check(subject: LintSubject) -> Iterator[Finding]:
+def contradictions(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield pairs of claims under which something has no partner, or under which a tested pair is denied.
 
     Claims that lost a dispute are not among the edges; those of an open one are expected to disagree.
@@ -45,10 +41,9 @@ def check(subject: LintSubject) -> Iterator[Finding]:
                 named = [edge.claim for edge in (left, right) if edge.claim in subject.claims]
                 if message and named:
                     reported.add(pair)
-                    document, where = subject.claims[named[0]]
                     sources = (*knowledge.claims[pair[0]].sources, *knowledge.claims[pair[1]].sources)
-                    fix = "if both sources stand, add a [[dispute]]"
-                    yield subject.finding(NAME, LEVEL, document, where, f"{message}; {fix}", sources=sources)
+                    message += "; if both sources stand, add a [[dispute]]"
+                    yield LintProblem(*subject.claims[named[0]], message, sources=sources)
 
 
 def _turned(edge: KnowledgeEdge) -> KnowledgeEdge:
@@ -67,7 +62,7 @@ def _meet(knowledge: Knowledge, left: KnowledgeEdge, right: KnowledgeEdge) -> bo
 
 def _made(knowledge: Knowledge, product: str, mask: int, devices: frozenset[str]) -> bool:
     """Return whether any of these is made for any of the devices; what has no builds is for all."""
-    builds = [element.build for n, element in enumerate(knowledge.elements[product]) if mask >> n & 1]
+    builds = [element.build for element in knowledge.of_mask(product, mask)]
     return any(build is None or devices & set(build.devices) for build in builds)
 
 

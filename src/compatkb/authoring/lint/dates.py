@@ -1,12 +1,13 @@
-"""Days stand in an order that can be: out before withdrawn, before its end, and nothing read tomorrow."""
+"""Days stand in an order that can be: out before withdrawn, before its end, and nothing read tomorrow; ends are known."""
 
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from itertools import pairwise
 
-from compatkb.authoring.lint.subject import LintSubject, walk
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of, walk
 from compatkb.core.toml_positions import Where
+from compatkb.core.versions import Scheme
 from compatkb.schema import (
     AdvisoryEntry,
     Complete,
@@ -19,67 +20,49 @@ from compatkb.schema import (
     ProductFile,
     Record,
     Release,
+    Role,
     SourceEntry,
     Yank,
 )
 
-NAME, LEVEL = "dates", Severity.ERROR
-SUMMARY = "two days stand in an order that cannot be"
 
-
-def check(subject: LintSubject) -> Iterator[Finding]:
+def dates(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield days in the future, bounds that cross, and lives that end before they begin."""
     today = subject.today
     for document in subject.documents:
         for where, record in walk(document.record):
             for key, message in _alone(record, today):
-                yield subject.finding(NAME, LEVEL, document, (*where, *key), message)
-        if isinstance(document.record, ProductFile):
-            listed = _uploads(subject, document.record)
-            for number, release in enumerate(document.record.release):
-                for key, message in _life(document.record, release, listed.get(release.version)):
-                    yield subject.finding(NAME, LEVEL, document, ("release", number, *key), message)
-            for number, scope in enumerate(document.record.product.complete):
-                read = [document.record.source[s].seen for s in scope.sources if s in document.record.source]
-                if read and scope.until > max(read):
-                    message = f"complete until {scope.until}, and its sources were last read on {max(read)}"
-                    yield subject.finding(NAME, LEVEL, document, ("product", "complete", number, "until"), message)
-        if isinstance(document.record, IndexFile):
-            for where, message in _index(document.record):
-                yield subject.finding(NAME, LEVEL, document, where, message)
-        if isinstance(document.record, ImageFile):
-            for where, message in _revisions(document.record):
-                yield subject.finding(NAME, LEVEL, document, where, message)
+                yield LintProblem(document, (*where, *key), message)
+    yield from problems_of(subject.products, partial(_product, subject))
+    yield from problems_of(subject.index, _index)
+    yield from problems_of(subject.images, _revisions)
     for seen in subject.seen:
         if seen.observation.checked > today:
-            message = f"checked {seen.observation.checked} lies after today, {today}"
-            yield subject.finding_at(NAME, LEVEL, seen, message)
+            yield LintProblem(seen, (), f"checked {seen.observation.checked} lies after today, {today}")
+
+
+_PAST: dict[type[Record], tuple[str, ...]] = {
+    SourceEntry: ("seen",),
+    IndexFile: ("seen",),
+    Moment: ("on", "after", "by"),
+    Yank: ("by",),
+    Dispute: ("decided",),
+    EventEntry: ("announced",),
+    Complete: ("until",),
+    AdvisoryEntry: ("since",),
+}
+"""The days of records that cannot lie in the future."""
 
 
 def _alone(record: Record, today: date) -> Iterator[tuple[Where, str]]:
     """Yield what a record alone shows to be wrong."""
-    late: tuple[tuple[str, date | None], ...] = ()
-    if isinstance(record, SourceEntry | IndexFile):
-        late = (("seen", record.seen),)
-    elif isinstance(record, Moment):
-        late = (("on", record.on), ("after", record.after), ("by", record.by))
-        if record.after and record.by and record.after > record.by:
-            yield ("by",), f"after {record.after} and by {record.by} cannot both be"
-    elif isinstance(record, Yank):
-        late = (("by", record.by),)
-        if record.after and record.after > record.by:
-            yield ("by",), f"after {record.after} and by {record.by} cannot both be"
-    elif isinstance(record, Dispute):
-        late = (("decided", record.decided),)
-        if record.day == "released":
-            late += tuple(("days", day) for day in record.days)
-    elif isinstance(record, EventEntry):
-        late = (("announced", record.announced),)
+    late: list[tuple[str, date | None]] = [(name, getattr(record, name)) for name in _PAST.get(type(record), ())]
+    if isinstance(record, Moment | Yank) and record.after and record.by and record.after > record.by:
+        yield ("by",), f"after {record.after} and by {record.by} cannot both be"
+    if isinstance(record, Dispute) and record.day == "released":
+        late += (("days", day) for day in record.days)
+    if isinstance(record, EventEntry):
         yield from _event(record, today)
-    elif isinstance(record, Complete):
-        late = (("until", record.until),)
-    elif isinstance(record, AdvisoryEntry):
-        late = (("since", record.since),)
     for name, day in late:
         if day and day > today:
             yield (name,), f"{name} {day} lies after today, {today}"
@@ -97,11 +80,17 @@ def _event(event: EventEntry, today: date) -> Iterator[tuple[Where, str]]:
         yield (key,), f"lies after today, {today}: give the day in `announced` from which on it was planned"
 
 
-def _uploads(subject: LintSubject, file: ProductFile) -> dict[str, IndexRelease]:
-    if not subject.knowledge:
-        return {}
-    elements = subject.knowledge.elements[file.product.id]
-    return {element.release.version: element.published for element in elements if element.published}
+def _product(subject: LintSubject, file: ProductFile) -> Iterator[tuple[Where, str]]:
+    elements = subject.knowledge.elements[file.product.id] if subject.knowledge else ()
+    listed = {element.release.version: element.published for element in elements if element.published}
+    for number, release in enumerate(file.release):
+        for key, message in _life(file, release, listed.get(release.version)):
+            yield ("release", number, *key), message
+    for number, scope in enumerate(file.product.complete):
+        read = [file.source[s].seen for s in scope.sources if s in file.source]
+        if read and scope.until > max(read):
+            message = f"complete until {scope.until}, and its sources were last read on {max(read)}"
+            yield ("product", "complete", number, "until"), message
 
 
 def _life(file: ProductFile, release: Release, listed: IndexRelease | None) -> Iterator[tuple[Where, str]]:
@@ -145,3 +134,44 @@ def _revisions(file: ImageFile) -> Iterator[tuple[Where, str]]:
         for position, ((_, end), (start, _)) in enumerate(pairwise(listing.runs)):
             if start <= end:
                 yield ("listing", number, "runs", position + 1), "runs overlap or stand in another order"
+
+
+def end_of_life(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield what lacks both: a product none of whose releases has an end of life, else each release that has none."""
+    yield from problems_of(subject.products, _end)
+
+
+def _end(file: ProductFile) -> Iterator[tuple[Where, str]]:
+    head = file.product
+    if head.eol or not _has_lives(file):
+        if head.eol_note or (head.eol and head.eol_rule):
+            message = "`eol-note` or `eol-rule` explains an absence, and there is an end of life, or nothing that ends"
+            key = "eol-note" if head.eol_note else "eol-rule"
+            yield ("product", key), message
+        return
+    some = any(release.eol for release in file.release)
+    if not some and not head.eol_note and not head.eol_rule:
+        message = f"no end of life is known of any {head.id}: give `eol` or `eol-rule`, or say why in `eol-note`"
+        yield ("product",), message
+    if some and head.eol_note:
+        message = "some releases have an end of life, so `eol-note` belongs to the releases that have none"
+        yield ("product", "eol-note"), message
+    if some and head.eol_rule and not head.eol_rule.published:
+        message = "`eol-rule` says that no end of life is published, and some releases have one"
+        yield ("product", "eol-rule"), message
+    for number, release in enumerate(file.release):
+        if some and not release.eol and not release.eol_note:
+            message = f"{release.version} has no end of life: give `eol`, or say in `eol-note` why there is none"
+            yield ("release", number), message
+        if release.eol_note and (release.eol or not some):
+            message = "`eol-note` explains an absence" + ("" if release.eol else " that the product explains for all")
+            yield ("release", number, "eol-note"), message
+
+
+def _has_lives(file: ProductFile) -> bool:
+    """Return whether versions of a product go out of support: what is only named by others, or is no software, does not."""
+    if not file.release:
+        return False
+    if any(release.eol for release in file.release):
+        return True
+    return file.product.role is not Role.LEAF and file.product.scheme is not Scheme.LISTED

@@ -8,12 +8,8 @@ from itertools import permutations
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.evidence import cells_of, elements_of, is_of_channel
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
-from compatkb.authoring.lint.subject import LintSubject, SeenObservation
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
 from compatkb.schema import Basis, Kind, Level, Observation, Outcome
-
-NAME, LEVEL = "evidence-contradicts", Severity.ERROR
-SUMMARY = "a command saw fail what a claim says works, or saw work what a claim denies, and nobody decided"
 
 _LOADED = (Level.IMPORT, Level.RUN, Level.SYMBOLS)
 _FAILED = (Outcome.FAILED_IMPORT, Outcome.FAILED_RUN, Outcome.MISSING_SYMBOL)
@@ -31,7 +27,7 @@ class _Beside:
     to: int
 
 
-def check(subject: LintSubject) -> Iterator[Finding]:
+def evidence(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield imports and runs against a claim, of each question the newest; a known culprit settles one.
 
     A failure may have any of the claims on what was loaded for its cause, so it is one finding that names them all.
@@ -61,7 +57,7 @@ def check(subject: LintSubject) -> Iterator[Finding]:
         else:
             continue
         if named := {met.edge.claim: met for met in claims}:
-            yield _finding(subject, knowledge, seen, verb, named)
+            yield _problem(knowledge, seen, verb, named)
 
 
 def _newest(seen: Iterable[SeenObservation]) -> Iterator[SeenObservation]:
@@ -104,9 +100,7 @@ def _denying(met: Iterable[_Beside], cells: int) -> Iterator[_Beside]:
             yield claim
 
 
-def _finding(
-    subject: LintSubject, knowledge: Knowledge, seen: SeenObservation, verb: str, named: dict[str, _Beside]
-) -> Finding:
+def _problem(knowledge: Knowledge, seen: SeenObservation, verb: str, named: dict[str, _Beside]) -> LintProblem:
     listed = list(named.items())
     met = [
         f"{name} ({m.one.product} {m.one.version} {m.edge.kind} {m.other.product}{m.edge.spec})" for name, m in listed[:_NAMED]
@@ -115,4 +109,4 @@ def _finding(
     against = "and these claims say that it works" if verb == "failed" else "and these claims say that it does not"
     message = f"the {seen.observation.level} {verb}, {against}: {', '.join(met)}{more}; name the `culprit`, a claim or dispute"
     sources = tuple(source for name, _ in listed[:_NAMED] for source in knowledge.claims[name].sources)
-    return subject.finding_at(NAME, LEVEL, seen, message, sources=sources)
+    return LintProblem(seen, (), message, sources=sources)

@@ -3,21 +3,17 @@
 from collections.abc import Hashable, Iterator
 
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.lint.subject import LintSubject
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, version_word
 from compatkb.authoring.loader import DataDocument
-from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Scheme
 from compatkb.schema import FeatureFile, ProductFile
 
-NAME, LEVEL = "names", Severity.ERROR
-SUMMARY = "an id, alias or tag means two things"
-
 _Named = tuple[DataDocument, Where, Hashable, str, str]  # document, place, what it is looked up by, its owner, as written
 
 
-def check(subject: LintSubject) -> Iterator[Finding]:
+def names(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield names that stand for a second thing, where they stand for it."""
     groups = [_products(subject), _features(subject), _ranks(subject), _records(subject), _tags(subject)]
     groups += [_versions(document, file) for document, file in subject.products]
@@ -26,7 +22,7 @@ def check(subject: LintSubject) -> Iterator[Finding]:
         for document, where, key, owner, text in group:
             first, path = owners.setdefault(key, (owner, document.path))
             if first != owner or (where[-1] == "id" and path != document.path):
-                yield subject.finding(NAME, LEVEL, document, where, f"{text} already stands for {first}")
+                yield LintProblem(document, where, f"{text} already stands for {first}")
 
 
 def _products(subject: LintSubject) -> Iterator[_Named]:
@@ -92,15 +88,23 @@ def _versions(document: DataDocument, file: ProductFile) -> Iterator[_Named]:
     """Yield the words for versions; of a listed product a name may be shared, a version may not."""
     listed = file.product.scheme is Scheme.LISTED
     for number, release in enumerate(file.release):
-        yield document, ("release", number, "version"), _key(release.version, listed), release.version, release.version
+        yield (
+            document,
+            ("release", number, "version"),
+            version_word(release.version, listed=listed),
+            release.version,
+            release.version,
+        )
     for number, release in enumerate(file.release):
         for position, alias in enumerate(release.aliases):
-            yield document, ("release", number, "aliases", position), _key(alias, listed), release.version, alias
+            yield (
+                document,
+                ("release", number, "aliases", position),
+                version_word(alias, listed=listed),
+                release.version,
+                alias,
+            )
         for position, build in enumerate(release.build):
             for place, alias in enumerate(build.aliases):
                 where = ("release", number, "build", position, "aliases", place)
-                yield document, where, ("build", _key(alias, listed)), build.version, alias
-
-
-def _key(text: str, listed: bool) -> str:
-    return word_key(text) if listed else text.lower()
+                yield document, where, ("build", version_word(alias, listed=listed)), build.version, alias

@@ -1,19 +1,18 @@
-"""What can be derived is not written: a second copy can only go wrong."""
+"""What can be derived, or what another claim or the index says, is not written: a second copy can only go wrong."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from compatkb.authoring.lint.subject import LintSubject, walk
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.feature_products import claim_id
+from compatkb.authoring.knowledge_base import KnowledgeEdge
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, version_word, walk
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Scheme
-from compatkb.schema import Dispute, FeatureFile, IndexRelease, ProductFile, Record, Release, Role, Tag
-
-NAME, LEVEL = "redundant", Severity.ERROR
-SUMMARY = "a value repeats what another record or the index already says"
+from compatkb.schema import Basis, Claim, Dispute, IndexRelease, Kind, ProductFile, Record, Release, Role, Tag
 
 
-def check(subject: LintSubject) -> Iterator[Finding]:
+def redundant(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield values that equal the derived ones, and list items that repeat another."""
     for document in subject.documents:
         for where, record in walk(document.record):
@@ -27,21 +26,20 @@ def check(subject: LintSubject) -> Iterator[Finding]:
                 ):
                     for number in _repeated([str(item) for item in value]):
                         here = (*where, info.alias or name, number)
-                        yield subject.finding(NAME, LEVEL, document, here, f"{value[number]} stands twice in one list")
+                        yield LintProblem(document, here, f"{value[number]} stands twice in one list")
             if isinstance(record, Tag) and record.same_as and record.contains:
                 message = f"contents come from {record.same_as}: drop them, or drop `same-as`"
-                yield subject.finding(NAME, LEVEL, document, (*where, "contains"), message)
-    for document, feature in subject.of(FeatureFile):
+                yield LintProblem(document, (*where, "contains"), message)
+    for document, feature in subject.features:
         words = {word_key(feature.feature.id), word_key(feature.feature.name)}
         for number, alias in enumerate(feature.feature.aliases):
             if word_key(alias) in words:
-                here = ("feature", "aliases", number)
-                yield subject.finding(NAME, LEVEL, document, here, f"{alias} is found without an alias")
+                yield LintProblem(document, ("feature", "aliases", number), f"{alias} is found without an alias")
             words.add(word_key(alias))
     for document, file in subject.products:
         listed = _listed(subject, file.product.id)
         for place, message in (*_names(file), *_releases(file, listed)):
-            yield subject.finding(NAME, LEVEL, document, place, message)
+            yield LintProblem(document, place, message)
 
 
 def _may_repeat(record: Record, name: str) -> bool:
@@ -78,17 +76,13 @@ def _names(file: ProductFile) -> Iterator[tuple[Where, str]]:
         known.add(word_key(alias))
     listed = head.scheme is Scheme.LISTED
     for number, release in enumerate(file.release):
-        words = {_key(release.version, listed)}
+        words = {version_word(release.version, listed=listed)}
         if listed:
             words |= {word_key(name) for name in (release.name, *release.part_of) if name and (name == release.name)}
         for position, alias in enumerate(release.aliases):
-            if _key(alias, listed) in words:
+            if (word := version_word(alias, listed=listed)) in words:
                 yield ("release", number, "aliases", position), f"{alias} is found without an alias"
-            words.add(_key(alias, listed))
-
-
-def _key(text: str, listed: bool) -> str:
-    return word_key(text) if listed else text.lower()
+            words.add(word)
 
 
 def _releases(file: ProductFile, listed: dict[str, tuple[IndexRelease, bool]]) -> Iterator[tuple[Where, str]]:
@@ -125,3 +119,58 @@ def _closer(release: Release, entry: IndexRelease) -> bool:
     assert entry.yanked
     earliest = entry.uploaded.date()
     return release.yanked.by < entry.yanked.seen or (release.yanked.after or earliest) > earliest
+
+
+def redundant_claim(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield claims that could go without changing any answer."""
+    disputed = frozenset().union(*subject.disputed)
+    seen: dict[tuple[object, ...], str] = {}
+    for document, file in subject.products:
+        for number, claim in enumerate(file.claim):
+            key = _content(claim)
+            if key in seen and claim.id not in disputed:
+                message = f"says the same as {seen[key]}: put the sources together"
+                yield LintProblem(document, ("claim", number), message)
+            seen.setdefault(key, claim.id)
+    for document, feature in subject.features:
+        id_by_key: dict[tuple[object, ...], str] = {}
+        for number, statement in enumerate(feature.statement):
+            key = (statement.of, statement.status, statement.when, statement.vendor_builds, statement.basis)
+            if key in id_by_key and claim_id(feature, statement.id) not in disputed:
+                message = f"says the same as {id_by_key[key]}: put the sources together"
+                yield LintProblem(document, ("statement", number), message)
+            id_by_key.setdefault(key, statement.id)
+    if subject.knowledge is None:
+        return
+    written: dict[str, list[KnowledgeEdge]] = defaultdict(list)
+    listed: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
+    for edge in subject.knowledge.edges:
+        if edge.listed:
+            listed[edge.of, edge.to].append(edge)
+        elif edge.claim in subject.claims:
+            written[edge.claim].append(edge)
+    for name, edges in written.items():
+        if name not in disputed and all(_covered(edge, listed[edge.of, edge.to]) for edge in edges):
+            sources = subject.knowledge.claims[listed[edges[0].of, edges[0].to][0].claim].sources
+            yield LintProblem(*subject.claims[name], "the index file holds this requirement, as exactly", sources=sources)
+
+
+def _content(claim: Claim) -> tuple[object, ...]:
+    return (claim.kind, claim.of, tuple(sorted(claim.to)), claim.when, claim.basis)
+
+
+def _covered(edge: KnowledgeEdge, listed: list[KnowledgeEdge]) -> bool:
+    """Return whether exact requirements of the index vouch for and deny all that a claim does, for each of its builds."""
+    if edge.kind not in (Kind.NEEDS, Kind.CONSTRAINS) or not edge.of_mask:
+        return False
+    for number in range(edge.of_mask.bit_length()):
+        bit = 1 << number
+        if edge.of_mask & bit and not any(
+            known.of_mask & bit
+            and known.basis is Basis.OBSERVED
+            and not known.to_mask & ~edge.to_mask
+            and not edge.forbidden_on & ~known.forbidden_on
+            for known in listed
+        ):
+            return False
+    return True

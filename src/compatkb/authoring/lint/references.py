@@ -1,160 +1,105 @@
 """Whatever a record names is there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
+from inspect import get_annotations
+from typing import Any, get_args
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import LintSubject, SeenObservation, is_term, terms, walk
-from compatkb.core.findings import Finding, Severity
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation, is_term, terms, walk
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import admits
 from compatkb.schema import (
-    Build,
-    BuiltWith,
-    Channel,
     ChannelFile,
-    CompiledFor,
-    Complete,
-    Dispute,
-    Feature,
     FeatureFile,
     ImageFile,
     InstallEntry,
-    ListingEntry,
     ProductFile,
     Record,
-    Release,
-    ReplacedBy,
-    Repository,
-    RouteEntry,
     SymptomFile,
-    Tag,
     TimelineFile,
-    Variant,
-    Wheels,
     When,
 )
-from compatkb.schema.feature import Brought, SuccessorEntry
-from compatkb.schema.image import ColumnEntry, RunEntry
-from compatkb.schema.machine import Generation, GraphicsEntry
-from compatkb.schema.symptom import CauseEntry, Reading
+from compatkb.schema.base import Refers
 
-NAME, LEVEL = "references", Severity.ERROR
-SUMMARY = "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist"
-
-PRODUCT, CHANNEL, FEATURE = "product", "channel", "feature"
-_REFERS: dict[tuple[type[Record], str], str] = {
-    (Brought, "product"): PRODUCT,
-    (Build, "channels"): CHANNEL,
-    (Build, "devices"): "device",
-    (Build, "only_with"): PRODUCT,
-    (BuiltWith, "product"): PRODUCT,
-    (Channel, "hardware"): "hardware",
-    (ColumnEntry, "product"): PRODUCT,
-    (CompiledFor, "arch"): "arch",
-    (CompiledFor, "device"): "device",
-    (CompiledFor, "os"): "os",
-    (Complete, "channel"): CHANNEL,
-    (Complete, "device"): "device",
-    (Feature, "product"): PRODUCT,
-    (Generation, "product"): PRODUCT,
-    (GraphicsEntry, "hardware"): "hardware",
-    (InstallEntry, "steps"): PRODUCT,
-    (Release, "devices"): "device",
-    (Release, "runs_on"): "device",
-    (ReplacedBy, "device"): "device",
-    (ReplacedBy, "product"): PRODUCT,
-    (RouteEntry, "device"): "device",
-    (RunEntry, "device"): "device",
-    (SuccessorEntry, "feature"): FEATURE,
-    (RouteEntry, "provider"): PRODUCT,
-    (RouteEntry, "with_"): PRODUCT,
-    (RouteEntry, "without"): PRODUCT,
-    (Reading, "product"): PRODUCT,
-    (Tag, "device"): "device",
-    (CauseEntry, "device"): "device",
-    (CauseEntry, "do_for"): "device",
-    (Variant, "channels"): CHANNEL,
-    (Variant, "device"): "device",
-    (Wheels, "arch"): "arch",
-    (Wheels, "os"): "os",
-    (Wheels, "python"): "python",
-    (When, "arch"): "arch",
-    (When, "device"): "device",
-    (When, "hardware"): "hardware",
-    (When, "os"): "os",
-}
+_Names = dict[str, set[str]]
+"""What names may mean, by kind: products, features, channels, and the values of each product."""
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What names may mean, by kind."""
-
-    names: dict[str, set[str]]
-
-    def __contains__(self, item: tuple[str, str]) -> bool:
-        kind, name = item
-        return name in self.names.get(kind, set())
-
-
-def check(subject: LintSubject) -> Iterator[Finding]:
+def references(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield names that lead nowhere."""
     known = _known(subject)
     for document in subject.documents:
         for where, record in walk(document.record):
             for key, message in _wrong(record, known, subject):
-                yield subject.finding(NAME, LEVEL, document, (*where, *key), message)
+                yield LintProblem(document, (*where, *key), message)
         if isinstance(document.record, ProductFile | ImageFile | FeatureFile | TimelineFile):
             for where, term, _ in terms(document.record):
                 product, _ = split_term(term)
-                if (PRODUCT, product) not in known:
-                    yield subject.finding(NAME, LEVEL, document, where, f"{product} is no product")
+                if product not in known["product"]:
+                    yield LintProblem(document, where, f"{product} is no product")
         if isinstance(document.record, SymptomFile):
             for product in sorted(document.record.products - set(subject.by_id)):
-                yield subject.finding(NAME, LEVEL, document, (), f"{product} is no product, yet patterns or requests name it")
+                yield LintProblem(document, (), f"{product} is no product, yet patterns or requests name it")
         for where, message in (*_inside(document.record), *_disputes(document.record)):
-            yield subject.finding(NAME, LEVEL, document, where, message)
+            yield LintProblem(document, where, message)
     culprits = _culprits(subject)
     for seen in subject.seen:
         for message in _observed(seen, known, culprits):
-            yield subject.finding_at(NAME, LEVEL, seen, message)
+            yield LintProblem(seen, (), message)
     distributions = {str(canonicalize_name(f.product.distribution)) for _, f in subject.products if f.product.distribution}
     for document, file in subject.index:
         if str(canonicalize_name(file.distribution)) not in distributions:
-            message = f"no product has the distribution {file.distribution}"
-            yield subject.finding(NAME, LEVEL, document, ("distribution",), message)
+            yield LintProblem(document, ("distribution",), f"no product has the distribution {file.distribution}")
 
 
-def _known(subject: LintSubject) -> _Known:
+def _known(subject: LintSubject) -> _Names:
     names = {
         name: {text for release in file.release for text in (release.version, *release.part_of)}
         for name, file in subject.by_id.items()
     }
-    names[PRODUCT] = set(subject.by_id)
-    names[FEATURE] = {file.feature.id for _, file in subject.features}
-    names[CHANNEL] = {channel.id for channel in subject.files.channels.channel}
-    return _Known(names)
+    names["product"] = set(subject.by_id)
+    names["feature"] = {file.feature.id for _, file in subject.features}
+    names["channel"] = {channel.id for channel in subject.files.channels.channel}
+    return names
 
 
-def _wrong(record: Record, known: _Known, subject: LintSubject) -> Iterator[tuple[Where, str]]:
-    for name, info in type(record).model_fields.items():
-        kind = _REFERS.get((type(record), name))
-        if kind:
-            for where, text in _texts(getattr(record, name), (info.alias or name,)):
-                if (kind, text) not in known:
-                    yield (
-                        where,
-                        f"{text} is no {kind}" if kind in (PRODUCT, CHANNEL, FEATURE) else f"{text} is no known {kind}",
-                    )
+def _unknown(known: _Names, kind: str, name: str) -> str | None:
+    """Return that there is no such thing, None where there is."""
+    if name in known.get(kind, ()):
+        return None
+    return f"{name} is no {kind}" if kind in ("product", "feature", "channel") else f"{name} is no known {kind}"
+
+
+@cache
+def _kinds(model: type[Record]) -> dict[str, str]:
+    """Return the fields of a record that name something, with the kind of it."""
+    return {name: kind for name, annotation in get_annotations(model).items() for kind in _marked(annotation)}
+
+
+def _marked(annotation: Any) -> Iterator[str]:
+    for part in get_args(annotation):
+        if isinstance(part, Refers):
+            yield part.kind
+        else:
+            yield from _marked(part)
+
+
+def _wrong(record: Record, known: _Names, subject: LintSubject) -> Iterator[tuple[Where, str]]:
+    for name, kind in _kinds(type(record)).items():
+        key = type(record).model_fields[name].alias or name
+        for where, text in _texts(getattr(record, name), (key,)):
+            if problem := _unknown(known, kind, text):
+                yield where, problem
     if isinstance(record, When):
         for number, text in enumerate(record.python):
             spec = text if text[0] in "<>=!" else f"=={text}"
             try:
                 scheme = subject.by_id["python"].product.scheme
-                hit = any(admits(scheme, spec, name) for name in known.names["python"])
+                hit = any(admits(scheme, spec, name) for name in known["python"])
             except (KeyError, ValueError):
                 hit = False
             if not hit:
@@ -181,22 +126,22 @@ def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
 
 def _culprits(subject: LintSubject) -> set[str]:
     """Return what a line of evidence may blame: claims, those that an index file makes too, and disputes."""
-    disputes = {dispute.id for document in subject.documents for dispute in _disputes_of(document.record)}
+    disputes = {dispute.id for document in subject.documents for dispute in getattr(document.record, "dispute", ())}
     return disputes.union(subject.claims, subject.knowledge.claims if subject.knowledge else ())
 
 
-def _observed(seen: SeenObservation, known: _Known, culprits: set[str]) -> Iterator[str]:
+def _observed(seen: SeenObservation, known: _Names, culprits: set[str]) -> Iterator[str]:
     """Yield what a line of evidence names that is not there; packages may be others than the data know."""
     observation = seen.observation
     for kind, name in (
-        (CHANNEL, observation.index),
+        ("channel", observation.index),
         ("os", observation.os),
         ("arch", observation.arch),
         ("python", observation.python),
         ("device", observation.device),
     ):
-        if (kind, name) not in known:
-            yield f"{name} is no channel" if kind == CHANNEL else f"{name} is no known {kind}"
+        if problem := _unknown(known, kind, name):
+            yield problem
     if observation.culprit and observation.culprit not in culprits:
         yield f"culprit {observation.culprit} is no claim and no dispute"
 
@@ -231,15 +176,10 @@ def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
             yield ("product", "series-aliases", alias), f"{series} is no series of {file.product.id}"
 
 
-def _disputes_of(file: Record) -> tuple[Dispute, ...]:
-    disputes: tuple[Dispute, ...] = getattr(file, "dispute", ())
-    return disputes
-
-
 def _disputes(file: Record) -> Iterator[tuple[Where, str]]:
     """Yield what disputes name that is not there: claims of the file, and whom they concern, which each kind names its way."""
     claims, named, what = _disputable(file)
-    for number, dispute in enumerate(_disputes_of(file)):
+    for number, dispute in enumerate(getattr(file, "dispute", ())):
         for position, claim in enumerate(dispute.claims):
             if claim not in claims:
                 yield ("dispute", number, "claims", position), f"{claim} is no claim of this file"
@@ -277,18 +217,9 @@ def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
             if name not in columns:
                 yield ("dispute", number, "columns", position), f"{name} is no column of this file"
     for number, listing in enumerate(file.listing):
-        yield from (
-            (("listing", number, *where), text) for where, text in _listing(listing, names, revisions, file.repository)
-        )
-
-
-def _listing(
-    listing: ListingEntry, names: set[str], revisions: set[int], repository: Repository
-) -> Iterator[tuple[Where, str]]:
-    if listing.table not in repository.other_tables:
         for position, name in enumerate(listing.tags):
-            if name not in names:
-                yield ("tags", position), f"{name} is no tag of this repository"
-    for position, (first, last) in enumerate(listing.runs):
-        if first > last or not {first, last} <= revisions:
-            yield ("runs", position), f"{first} to {last} are no revisions of the document"
+            if name not in names and listing.table not in file.repository.other_tables:
+                yield ("listing", number, "tags", position), f"{name} is no tag of this repository"
+        for position, (first, last) in enumerate(listing.runs):
+            if first > last or not {first, last} <= revisions:
+                yield ("listing", number, "runs", position), f"{first} to {last} are no revisions of the document"

@@ -1,6 +1,6 @@
 """What lint looks at: the files with their texts, what they resolve to, and the day; and how findings name places."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -8,9 +8,11 @@ from typing import NamedTuple, TypeVar
 
 from compatkb.authoring.citation import cite_text, cite_url
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
 from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import word_key
+from compatkb.core.text_position import Place
 from compatkb.core.toml_positions import Places, Where
 from compatkb.schema import (
     Dispute,
@@ -33,6 +35,32 @@ class SeenObservation(NamedTuple):
     path: str
     line: int
     observation: Observation
+
+    @property
+    def name(self) -> str:
+        """What was seen, where and when, as findings name it."""
+        seen = self.observation
+        held = " ".join(f"{name}=={version}" for name, version in seen.packages.items())
+        return f"evidence {seen.level} of {held} on Python {seen.python} {seen.platform} {seen.device} {seen.checked}"
+
+
+class LintProblem(NamedTuple):
+    """What a rule finds wrong with the value at `where` in a document, keys as in the file, or with a line of evidence."""
+
+    document: DataDocument | SeenObservation
+    where: Where
+    message: str
+    fix: str | None = None
+    sources: tuple[SourceEntry, ...] = ()
+    place: Place | None = None  # unless that is where the value stands
+
+
+class ListedRequirement(NamedTuple):
+    """A requirement of an index file: where it stands, and of which version it is."""
+
+    document: DataDocument
+    where: Where
+    version: str
 
 
 @dataclass(frozen=True)
@@ -98,39 +126,41 @@ class LintSubject:
             disputes += [frozenset(claim_id(feature, name) for name in dispute.claims) for dispute in feature.dispute]
         return tuple(claims for claims in disputes if claims)
 
+    def requirement(self, edge: KnowledgeEdge) -> ListedRequirement | None:
+        """Return where an index file lists the requirement that an edge was read from, None without such a file."""
+        assert self.knowledge
+        distribution = self.knowledge.products[edge.of].distribution
+        for document, file in reversed(list(self.index)):
+            if file.distribution == distribution:
+                first = (edge.of_mask & -edge.of_mask).bit_length() - 1
+                entry = self.knowledge.elements[edge.of][first].listed
+                number = next(n for n, release in enumerate(file.release) if release is entry)
+                return ListedRequirement(document, ("release", number, "requires"), file.release[number].version)
+        return None
+
     def places(self, document: DataDocument) -> Places:
         """Return where the values of a document stand."""
         if document.path not in self._places:
             self._places[document.path] = Places(document.text)
         return self._places[document.path]
 
-    def finding(
-        self,
-        rule: str,
-        level: Severity,
-        document: DataDocument,
-        where: Where,
-        message: str,
-        *,
-        fix: str | None = None,
-        sources: tuple[SourceEntry, ...] = (),
-    ) -> Finding:
-        """Return a finding about the value at `where` in a document, keys as in the file."""
-        place = self.places(document).nearest(where)
+    def finding(self, rule: str, level: Severity, problem: LintProblem) -> Finding:
+        """Return what a rule found, with its place and the name of the record."""
+        document, where, message, fix, sources, place = problem
         cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
-        named = describe(document, where)
-        return Finding(rule, level, document.path, place.line, message, place.column, fix, cited, named)
+        if isinstance(document, SeenObservation):
+            return Finding(rule, level, document.path, document.line, message, sources=cited, subject=document.name)
+        line, column = place or self.places(document).nearest(where)
+        return Finding(rule, level, document.path, line, message, column, fix, cited, describe(document, where))
 
-    def finding_at(
-        self, rule: str, level: Severity, seen: SeenObservation, message: str, *, sources: tuple[SourceEntry, ...] = ()
-    ) -> Finding:
-        """Return a finding about a line of evidence."""
-        observation = seen.observation
-        held = " ".join(f"{name}=={version}" for name, version in observation.packages.items())
-        where = f"Python {observation.python} {observation.platform} {observation.device}"
-        named = f"evidence {observation.level} of {held} on {where} {observation.checked}"
-        cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
-        return Finding(rule, level, seen.path, seen.line, message, sources=cited, subject=named)
+
+def problems_of(
+    files: Iterable[tuple[DataDocument, R]], check: Callable[[R], Iterator[tuple[Where, str]]]
+) -> Iterator[LintProblem]:
+    """Yield what a check of single files finds wrong, by place and message."""
+    for document, file in files:
+        for where, message in check(file):
+            yield LintProblem(document, where, message)
 
 
 def describe(document: DataDocument, where: Where) -> str:
@@ -238,3 +268,8 @@ def known_terms(subject: LintSubject) -> Iterator[tuple[DataDocument, Where, str
             for where, term, record in terms(document.record):
                 if split_term(term)[0] in subject.by_id:
                     yield document, where, term, record
+
+
+def version_word(text: str, *, listed: bool) -> str:
+    """Return what a version or an alias of one is looked up by; those of `listed` products are words."""
+    return word_key(text) if listed else text.lower()

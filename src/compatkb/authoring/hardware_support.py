@@ -1,14 +1,37 @@
-"""What a hardware table says of some Linux distributions is inferred for those that are no older: of others nothing is known.
+"""What works on which hardware, beyond what claims say.
 
-How old a distribution is, its glibc tells. A table that names a family of systems, or none, is about every system of it.
+A wheel for a CPU runs on every family of CPUs: devices that any hardware will do for say so; what instruction sets a release
+needs is a claim of its own, and denies as before. What a hardware table says of some Linux distributions is inferred for
+those that are no older, which their glibc tells: of others nothing is known. A table that names a family of systems, or none,
+is about every system of it.
 """
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import GLIBC, ClaimOrigin, Knowledge, SourcedClaim
+from compatkb.authoring.knowledge_base import GLIBC, ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
+from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Basis, Claim, Kind
 
 _HARDWARE = "hardware"
+
+
+def support_any_hardware(knowledge: Knowledge) -> None:
+    """Add for each such device that whatever brings it works on all hardware that offers it."""
+    if not {"device", _HARDWARE} <= knowledge.products.keys():
+        return
+    for device in (element.release for element in knowledge.elements["device"] if element.release.any_hardware):
+        offering = sum(1 << n for n, e in enumerate(knowledge.elements[_HARDWARE]) if device.version in e.release.devices)
+        cited = knowledge.cited("device", device.sources)
+        routes = (route for route in knowledge.files.routes.route if device.version in route.device)
+        for provider in dict.fromkeys(route.provider for route in routes):
+            key = f"any-hardware-{device.version}-{provider}"
+            claim = Claim(id=key, kind=Kind.VERIFIED, of=provider, to=(_HARDWARE,), sources=device.sources)
+            knowledge.claims[key] = SourcedClaim(claim, "device", cited, ClaimOrigin.INDEX)
+            every = (1 << len(knowledge.elements[provider])) - 1
+            edge = KnowledgeEdge(
+                key, Kind.VERIFIED, provider, every, _HARDWARE, offering, ANY_VERSION, 0, knowledge.grid.all, Basis.STATED
+            )
+            knowledge.edges.append(replace(edge, devices=frozenset((device.version,))))
 
 
 def support_newer_systems(knowledge: Knowledge) -> None:

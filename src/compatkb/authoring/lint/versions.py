@@ -1,0 +1,129 @@
+"""Versions can be read, stand once, belong where they stand, and are known where they are named."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from packaging.version import Version
+
+from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, known_terms, problems_of, sources_of
+from compatkb.core.toml_positions import Where
+from compatkb.core.versions import Key, Scheme, parse
+from compatkb.schema import Build, IndexFile, IndexRelease, Kind, ProductFile, Release
+
+
+def versions(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield versions that are unreadable, doubled, or in the wrong place."""
+    yield from problems_of(subject.products, _product)
+    yield from problems_of(subject.products, _builds)
+    yield from problems_of(subject.index, _index)
+
+
+def _releases(scheme: Scheme, releases: Iterable[Release | IndexRelease]) -> Iterator[tuple[int, Key | None, str]]:
+    """Yield the number and the key of each release, None where it has none, and what is wrong with its version."""
+    seen: dict[Key, str] = {}
+    for number, release in enumerate(releases):
+        try:
+            key = parse(scheme, release.version)
+        except ValueError as error:
+            yield number, None, str(error)
+            continue
+        yield number, key, f"{release.version} is the same version as {seen[key]} above" if key in seen else ""
+        seen.setdefault(key, release.version)
+
+
+def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
+    for number, key, problem in _releases(file.product.scheme, file.release):
+        release = file.release[number]
+        if problem:
+            yield ("release", number, "version"), problem
+        if key is not None and file.product.scheme is Scheme.LISTED and release.name and not _same_numbers(release):
+            yield ("release", number, "name"), f"{release.name!r} and {release.version} carry different numbers"
+
+
+def _same_numbers(release: Release) -> bool:
+    """Return whether the numbers of a listed version stand in its name, where that has any."""
+    named, version = (re.findall(r"\d+", text or "") for text in (release.name, release.version))
+    return not named or not version or "".join(version) in "".join(named) or set(version) <= set(named)
+
+
+def _builds(file: ProductFile) -> Iterator[tuple[Where, str]]:
+    seen: dict[tuple[Key, str | None], str] = {}
+    for number, release in enumerate(file.release):
+        for position, build in enumerate(release.build):
+            where = ("release", number, "build", position, "version")
+            try:
+                key = parse(file.product.scheme, build.version)
+                own = parse(file.product.scheme, release.version)
+            except ValueError as error:
+                yield where, str(error)
+                continue
+            if (key, build.distribution) in seen:
+                yield where, f"{build.version} stands twice"
+            seen[key, build.distribution] = build.version
+            if isinstance(key, Version) and isinstance(own, Version) and key.release != own.release and not _relabelled(build):
+                yield where, f"{build.version} is no build of {release.version}; if its maker calls it so, say it in `note`"
+        written = {build.version for build in release.build}
+        for position, row in enumerate(release.variant):
+            for place, label in enumerate(row.labels):
+                if (version := f"{release.version}+{label}") in written:
+                    yield ("release", number, "variant", position, "labels", place), f"{version} stands twice"
+                written.add(version)
+
+
+def _relabelled(build: Build) -> bool:
+    """Return whether the record says that a maker labelled a build by another release."""
+    return build.maker is not None and build.note is not None
+
+
+def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:
+    above: Version | None = None
+    for number, key, problem in _releases(Scheme.PEP440, file.release):
+        where = ("release", number, "version")
+        if problem:
+            yield where, problem
+        if isinstance(key, Version):
+            if above is not None and key > above:
+                yield where, f"{file.release[number].version} stands below {above}: newest first"
+            above = key
+
+
+def known_version(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield terms that name nothing: a slip, or a release that is missing."""
+    knowledge = subject.knowledge
+    if knowledge is None:
+        return
+    for document, where, term, record in known_terms(subject):
+        product, spec = split_term(term)
+        try:
+            known = _known(knowledge, product, spec)
+        except ValueError as error:
+            yield LintProblem(document, where, f"{term}: {error}")
+            continue
+        if not known:
+            sources = sources_of(document.record, getattr(record, "sources", ()))
+            yield LintProblem(document, where, f"{term} names no known release of {product}", sources=sources)
+    for document, file in subject.products:
+        if (other := file.product.replaced_by) and other.product in knowledge.products:
+            try:
+                known = _known(knowledge, other.product, other.version)
+            except ValueError:
+                known = False
+            if not known:
+                message = f"{other.product}{other.version} names no known release"
+                yield LintProblem(document, ("product", "replaced-by"), message)
+    for edge in knowledge.edges:
+        if not edge.listed or edge.kind is not Kind.NEEDS or "==" not in edge.spec:
+            continue
+        if not _listed(knowledge, edge.to, edge.to_mask) and (place := subject.requirement(edge)):
+            message = f"{place.version} requires {edge.to}{edge.spec}, which names no known release"
+            yield LintProblem(place.document, place.where, message)
+
+
+def _known(knowledge: Knowledge, product: str, spec: str) -> bool:
+    return not spec or _listed(knowledge, product, knowledge.matching(product, spec))
+
+
+def _listed(knowledge: Knowledge, product: str, mask: int) -> bool:
+    """Return whether any of these releases is more than the echo of a pin."""
+    return not all(element.echo for element in knowledge.of_mask(product, mask))
