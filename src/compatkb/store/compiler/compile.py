@@ -10,17 +10,7 @@ from compatkb.authoring.citation import cite, dumps
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
-from compatkb.store.compiler import (
-    claims,
-    disputes,
-    elements,
-    features,
-    freshness,
-    provenance,
-    tags,
-    timeline,
-    troubleshooting,
-)
+from compatkb.store.compiler import claims, disputes, elements, features, provenance, tags, timeline
 from compatkb.store.compiler.platform_sets import Interned, Row
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.records import picked
@@ -64,8 +54,8 @@ def compile_snapshot(
                 "content": tags.contents(knowledge),
                 "vendor": timeline.vendors(knowledge),
                 "event": timeline.events(knowledge),
-                "guide": troubleshooting.guides(knowledge),
-                "reading": freshness.readings(knowledge),
+                "guide": provenance.guides(knowledge),
+                "reading": provenance.readings(knowledge),
                 "feature": features.features(knowledge),
                 "statement": features.statements(knowledge),
                 "document": provenance.documents(knowledge),

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.citation import dumps
 from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Dispute, SourceEntry, When
 from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.compiler.provenance import cited
 from compatkb.store.records import picked
 
 
@@ -31,19 +32,14 @@ def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, Source
     """Return what each side says: in words, or by its claim."""
     if dispute.positions:
         pairs = zip(dispute.positions, dispute.sources, strict=True)
-        return [{"text": text, "claim": None, "sources": [_cited(sources[source])]} for text, source in pairs]
+        return [{"text": text, "claim": None, "sources": cited([sources[source]])} for text, source in pairs]
     positions = []
     for name in dispute.claims:
-        cited = knowledge.claims[name]
-        claim = cited.claim
+        claim, said_by = knowledge.claims[name].claim, knowledge.claims[name].sources
         basis = "" if claim.basis == "stated" else f" [{claim.basis}]"
         text = f"{claim.of} {claim.kind} {' or '.join(claim.to)}{basis}"
-        positions.append({"text": text, "claim": name, "sources": [_cited(source) for source in cited.sources]})
+        positions.append({"text": text, "claim": name, "sources": cited(said_by)})
     return positions
-
-
-def _cited(source: SourceEntry) -> list[str | None]:
-    return [cite_text(source), cite_url(source)]
 
 
 def concerned(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:

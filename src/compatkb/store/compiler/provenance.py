@@ -1,12 +1,19 @@
-"""Rows of the snapshot about where facts come from: cited documents, and what commands observed."""
+"""Rows of the snapshot about where facts come from and when things were looked at: documents, observations, guides."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import date
 
 from compatkb.authoring.citation import cite_text, cite_url, dumps
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import SourceEntry
+from compatkb.schema import Record, SourceEntry
 from compatkb.store.compiler.platform_sets import Row
 from compatkb.store.records import picked
+
+
+def cited(sources: Iterable[SourceEntry]) -> list[list[str | None]]:
+    """Return sources as pairs of text and address."""
+    return [[cite_text(source), cite_url(source)] for source in sources]
 
 
 def documents(knowledge: Knowledge) -> Iterator[Row]:
@@ -29,10 +36,7 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
         yield {
             "id": number,
             **picked(seen, "level outcome python os arch device tool stubbed detail culprit fetched"),
-            "packages": dumps(seen.packages),
-            "missing": dumps(seen.missing),
-            "needs": dumps(seen.needs),
-            "unlinked": dumps(seen.unlinked),
+            **{name: dumps(getattr(seen, name)) for name in ("packages", "missing", "needs", "unlinked")},
             "channel": seen.answered or seen.index,
             "checked": seen.checked.isoformat(),
             "resolved": seen.resolved.isoformat() if seen.resolved else None,
@@ -43,4 +47,44 @@ def observations(knowledge: Knowledge) -> Iterator[Row]:
 def symbols(knowledge: Knowledge) -> Iterator[Row]:
     """Yield the tables of exported symbols, as they are kept."""
     for file in knowledge.files.symbols:
-        yield {"product": file.product, "platform": file.platform, "content": file.content}
+        yield picked(file, "product platform content")
+
+
+def readings(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield one row a kind, day and, for observations, level and outcome: how many there are, and one of them."""
+    names_by_reading: dict[tuple[str, str, str, date], list[str]] = defaultdict(list)
+    files = knowledge.files
+    citing = [(f"products/{file.product.id}.toml", file.source) for file in files.products]
+    citing += [(f"images/{file.repository.id}.toml", file.source) for file in files.images]
+    for path, sources in [*citing, ("channels.toml", files.channels.source)]:
+        for name, source in sources.items():
+            names_by_reading["source", "", "", source.seen].append(f"{path} {name}")
+    for index in files.index:
+        names_by_reading["index", "", "", index.seen].append(f"index/{index.distribution}.toml")
+    for seen in files.evidence:
+        packages = " ".join(f"{name}=={version}" for name, version in sorted(seen.packages.items()))
+        names_by_reading["evidence", str(seen.level), str(seen.outcome), seen.checked].append(f"{seen.level} of {packages}")
+    for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
+        head = {"kind": kind, "level": level, "outcome": outcome, "day": day.isoformat()}
+        yield {**head, "n": len(names), "example": min(names)}
+
+
+def guides(knowledge: Knowledge) -> Iterator[Row]:
+    """Yield the records of symptoms.toml, machine.toml and migration.toml as JSON, in order, with their sources."""
+    for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
+        if file is None:
+            continue
+        for kind in (name for name in type(file).model_fields if name != "source"):
+            records: tuple[Record, ...] = getattr(file, kind)
+            for position, record in enumerate(records):
+                yield {
+                    "kind": kind,
+                    "position": position,
+                    "id": getattr(record, "id", None),
+                    "body": _body(record, file.source),
+                }
+
+
+def _body(record: Record, known: dict[str, SourceEntry]) -> str:
+    content = record.model_dump(mode="json")
+    return dumps({**content, "sources": cited(known[name] for name in content["sources"] if name in known)})

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from datetime import UTC, date, timedelta
 
-from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.citation import dumps
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import ImageFile, ListingEntry, Tag
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.compiler.provenance import cited
 from compatkb.store.records import picked
 
 
@@ -31,7 +32,7 @@ def images(knowledge: Knowledge) -> Iterator[Row]:
             "built": _built(file, tag),
             "same": same[file.repository.id, same_tag(file, tag).name],
             "runs": dumps(sorted(runs)),
-            "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in tag.sources]),
+            "sources": dumps(cited(file.source[s] for s in tag.sources)),
         }
 
 
@@ -39,11 +40,12 @@ def _built(file: ImageFile, tag: Tag) -> str | None:
     built = same_tag(file, tag).built
     if built is None:
         return None
-    cited = [[cite_text(file.source[s]), cite_url(file.source[s])] for s in built.sources]
     page = file.repository.built_page
     url = page.format(ref=built.ref) if page and built.ref else None
     day = built.on.isoformat() if built.on else None
-    return dumps({"ref": built.ref, "on": day, "url": url, "note": built.note, "sources": cited})
+    return dumps(
+        {"ref": built.ref, "on": day, "url": url, "note": built.note, "sources": cited(file.source[s] for s in built.sources)}
+    )
 
 
 def listings(knowledge: Knowledge) -> Iterator[Row]:
@@ -96,7 +98,7 @@ def runs(knowledge: Knowledge) -> Iterator[Row]:
             **picked(run, "device flavour port note"),
             "args": dumps(run.args),
             "command": dumps(run.command),
-            "sources": dumps([[cite_text(file.source[s]), cite_url(file.source[s])] for s in run.sources]),
+            "sources": dumps(cited(file.source[s] for s in run.sources)),
         }
 
 

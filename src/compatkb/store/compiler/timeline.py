@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.citation import dumps
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.timeline import date_events
 from compatkb.schema import Dispute, TimelineFile
 from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.compiler.provenance import cited
 from compatkb.store.records import picked
 
 
@@ -33,14 +34,13 @@ def events(knowledge: Knowledge) -> Iterator[Row]:
             "last": dated.last.toordinal(),
             "announced": event.announced.toordinal() if event.announced else None,
             "disputes": dumps([_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of]),
-            "sources": dumps([[cite_text(source), cite_url(source)] for source in dated.sources]),
+            "sources": dumps(cited(dated.sources)),
         }
 
 
 def _dispute(file: TimelineFile, dispute: Dispute) -> Row:
-    cited = [file.source[name] for name in dispute.sources]
     return {
         **picked(dispute, "id about positions decision reason"),
         "decided": dispute.decided.isoformat(),
-        "sources": [[cite_text(source), cite_url(source)] for source in cited],
+        "sources": cited(file.source[name] for name in dispute.sources),
     }
