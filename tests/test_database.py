@@ -15,8 +15,7 @@ from conftest import ROOT, Run
 from hostile import TEXT, hostile_directory, hostile_facts
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.export.database import DESCRIPTION, write_database
-from compatkb.export.documentation import database_page
+from compatkb.export.database import DESCRIPTION, database_page, write_database
 from compatkb.export.tables import TABLES, read_tables
 from compatkb.export.views import VIEWS
 from compatkb.store.cache import compile_directory

@@ -14,9 +14,8 @@ from conftest import ROOT, Run
 from markdown_it import MarkdownIt
 
 from compatkb.docgen.kinds import content_of
-from compatkb.docgen.reading import read_tables
 from compatkb.docgen.render import fill
-from compatkb.docgen.table_diff import compare
+from compatkb.docgen.table_diff import compare, read_tables
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Table, plain
 from compatkb.output.images import run_command

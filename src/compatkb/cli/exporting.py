@@ -24,7 +24,7 @@ def build(
 ) -> int:
     """Write the SQLite database."""
     if describe:
-        from compatkb.export.documentation import database_page
+        from compatkb.export.database import database_page
 
         print(database_page(), end="")
         return 0

@@ -88,5 +88,12 @@ class RegionKind(NamedTuple):
     pins: bool = False  # whether products are arguments too, each with the version words that pin it
 
 
+def region_kind(
+    shows: str, render: Callable[[RegionContext], list[Block]], *arguments: RegionArgument, pins: bool = False
+) -> RegionKind:
+    """Return a kind of region that takes these arguments."""
+    return RegionKind(shows, render, arguments, pins)
+
+
 YES_NO = ("yes", "no")
 DEVICE = RegionArgument("device", "the device or devices, separated by commas; every one unless given")

@@ -1,14 +1,18 @@
-"""Regions about what happened and what came after: the timeline, wheels by Python, and what replaces what."""
+"""Regions about what happened and what came after: the timeline, wheels by Python, what replaces what, also in code."""
 
 from typing import Any
 
-from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
+from compatkb.docgen.arguments import RegionArgument, RegionContext, region_kind
 from compatkb.errors import UsageError
 from compatkb.output import timeline as events
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
-from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, python_matrix
+from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, levels_of, python_matrix, row_name
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.queries.products import replacements
+from compatkb.store.queries.provenance import guide_records
+
+_MOST_NAMES = 3
+_NOTHING = "no documented replacement"
 
 
 def _timeline(asked: RegionContext) -> list[Block]:
@@ -54,11 +58,8 @@ def _wheels(asked: RegionContext) -> list[Block]:
     shown = matrix.rows[: asked.number("limit")]
     columns = [n for n in range(len(matrix.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
     shown = tuple(row._replace(cells=tuple(row.cells[n] for n in columns)) for row in shown)
-    rows = tuple(
-        (f"{row.release} (yanked)" if row.yanked else row.release, *("" if c.words == NO else c.words for c in row.cells))
-        for row in shown
-    )
-    used = {name for row in shown for cell in row.cells for name in (cell.level, *(level for _, level in cell.devices))}
+    rows = tuple((row_name(row), *("" if c.words == NO else c.words for c in row.cells)) for row in shown)
+    used = levels_of(shown)
     words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in used and level != NO)
     empty = "; empty: there is none" if NO in used else ""
     head = (product.name, *(matrix.pythons[n] for n in columns))
@@ -103,25 +104,77 @@ def _since(asked: RegionContext, feature: str) -> str:
     return "; ".join(f"{name} ({', '.join(words)})" for name, words in places.items())
 
 
+def _code(asked: RegionContext) -> list[Block]:
+    facts = asked.facts
+    wanted = asked.values["product"]
+    if wanted and facts.product(wanted) is None:
+        raise UsageError(f"product={wanted}: no such product")
+    rows: list[tuple[Inline, ...]] = []
+    for kind, formatter in (("replacement", _name), ("value", _value), ("launcher", _launcher)):
+        for record in guide_records(facts, kind):
+            if wanted and record["product"] != wanted:
+                continue
+            before, after = formatter(record)
+            known = "stated" if record["basis"] == "stated" else f"inferred: {record['note']}"
+            known = known if record["instead"] or record["how"] else ""
+            rows.append((before, after, record["device"] or "any", known, numbered(record["sources"])))
+    if not rows:
+        return [Paragraph("The data know of nothing here.")]
+    return [Table(("before", "instead", "device", "known", "sources"), tuple(rows)), asked.foot]
+
+
+def _name(record: dict[str, Any]) -> tuple[Inline, Inline]:
+    names = [name.replace(".*", "") for name in record["names"]]
+    shown: list[str | Span] = []
+    for name in names[:_MOST_NAMES]:
+        shown += [", ", _span(name)]
+    if len(names) > _MOST_NAMES:
+        shown.append(f" and {len(names) - _MOST_NAMES} more")
+    if members := record["members"]:
+        shown.append(f" with {len(members)} names such as ")
+        shown.append(_span(members[0]))
+    after: Inline = record["how"] or _NOTHING
+    if record["instead"]:
+        words = ", ".join((*record["before"], *(f"{key}={value}" for key, value in record["defaults"].items())))
+        after = (_span(record["instead"].replace(".*", "") + (f"({words})" if words else "")),)
+    return tuple(shown[1:]), after
+
+
+def _value(record: dict[str, Any]) -> tuple[Inline, Inline]:
+    calls = " or ".join(argument["call"].rpartition(".")[2] for argument in record["arguments"])
+    after: Inline = (_span(f'"{record["instead"]}"'),) if record["instead"] else record["how"] or _NOTHING
+    return (_span(f'"{record["value"]}"'), f" in {calls}"), after
+
+
+def _launcher(record: dict[str, Any]) -> tuple[Inline, Inline]:
+    after: Inline = (_span(record["instead"]),) if record["instead"] else record["how"] or _NOTHING
+    return (_span(record["names"][0]),), after
+
+
+def _span(text: str) -> Span:
+    return Span(text, code=True)
+
+
 HISTORY = {
-    "timeline": RegionKind(
+    "timeline": region_kind(
         "what happened in the support of hardware, oldest first, with sources",
         _timeline,
-        (
-            RegionArgument("from", "leaves out what came before this day, month or year"),
-            RegionArgument("to", "leaves out what came after, likewise"),
-            RegionArgument("vendor", "only the events of these, separated by commas"),
-            RegionArgument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
-        ),
+        RegionArgument("from", "leaves out what came before this day, month or year"),
+        RegionArgument("to", "leaves out what came after, likewise"),
+        RegionArgument("vendor", "only the events of these, separated by commas"),
+        RegionArgument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
     ),
-    "wheels": RegionKind(
+    "wheels": region_kind(
         "the releases of a product by the Pythons that they have wheels for, newest first",
         _wheels,
-        (
-            RegionArgument("product", "the product", required=True),
-            RegionArgument("device", "only the builds for this device"),
-            RegionArgument("limit", "how many releases are shown; all unless given"),
-        ),
+        RegionArgument("product", "the product", required=True),
+        RegionArgument("device", "only the builds for this device"),
+        RegionArgument("limit", "how many releases are shown; all unless given"),
     ),
-    "replacements": RegionKind("products and features that have ended, and what to use instead", _replacements),
+    "replacements": region_kind("products and features that have ended, and what to use instead", _replacements),
+    "code-replacements": region_kind(
+        "names, values and commands of products that have ended, and what to write instead",
+        _code,
+        RegionArgument("product", "only what this product brings"),
+    ),
 }

@@ -1,7 +1,7 @@
 """Regions about container images: tables of tags, and the commands that run them."""
 
 from compatkb.core.vocabulary import Role
-from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, region_kind
 from compatkb.docgen.image_rows import ImageRow, cell_of, rows_on
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Code, Inline, Paragraph, Table, plain
@@ -98,21 +98,15 @@ def _images(asked: RegionContext) -> list[Block]:
     head = tuple(titles or (next(iter(column.values())).title for column in columns))
     cells = [tuple(_cell(asked, row, column) for column in columns) for row in rows]
     blocks: list[Block] = [Table(head, tuple(cells))]
-    return [*blocks, *_sources(asked, rows)] if asked.is_on("foot") else blocks
+    if asked.is_on("foot"):
+        documents = ", ".join(dict.fromkeys(row.document for row in rows))
+        held = f"with what the build files declare; data of {asked.facts.meta['data_date']}"
+        blocks.append(Paragraph(f"As listed in {documents} on {asked.day}, {held}. No image was pulled."))
+    return blocks
 
 
 def _cell(asked: RegionContext, row: ImageRow, column: dict[str, ColumnRecord]) -> Inline:
     return cell_of(asked.facts, row, column[row.repository], asked.day) if row.repository in column else ""
-
-
-def _sources(asked: RegionContext, rows: list[ImageRow]) -> list[Block]:
-    documents = ", ".join(dict.fromkeys(row.document for row in rows))
-    return [
-        Paragraph(
-            f"As listed in {documents} on {asked.day}, with what the build files declare; data of "
-            f"{asked.facts.meta['data_date']}. No image was pulled."
-        )
-    ]
 
 
 def _run(asked: RegionContext) -> list[Block]:
@@ -124,38 +118,29 @@ def _run(asked: RegionContext) -> list[Block]:
     row = min(rows, key=lambda row: _age(asked, row))
     name = tag or row.tags[0]
     assert row.image
-    holds = [f"{column.title} {plain(cell_of(asked.facts, row, column, asked.day))}" for column in _known(asked, row)]
+    known = [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
+    holds = [f"{column.title} {plain(cell_of(asked.facts, row, column, asked.day))}" for column in known]
     shown = Paragraph(f"Holds {', '.join(holds)}, by what its build files declare; listed on {asked.day} in {row.document}.")
     notes = [Paragraph(run.note) for run in runs_for(asked.facts, row.image) if run.note]
     return [Code(run_command(asked.facts, row.image, name), "sh"), *notes, shown]
 
 
-def _known(asked: RegionContext, row: ImageRow) -> list[ColumnRecord]:
-    return [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
-
-
 IMAGES = {
-    "images": RegionKind(
+    "images": region_kind(
         "a table of the image tags that a document listed at the end of the day, with what they hold",
         _images,
-        (
-            *_FILTERS,
-            RegionArgument("columns", "the columns, separated by commas; those of the document unless given"),
-            RegionArgument("titles", "the heads of the columns, separated by commas; those of the document unless given"),
-            RegionArgument(
-                "sort",
-                "listed: as in the document; newest: newest versions first; name",
-                LISTED,
-                choices=ORDERS,
-            ),
-            RegionArgument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
-        ),
+        *_FILTERS,
+        RegionArgument("columns", "the columns, separated by commas; those of the document unless given"),
+        RegionArgument("titles", "the heads of the columns, separated by commas; those of the document unless given"),
+        RegionArgument("sort", "listed: as in the document; newest: newest versions first; name", LISTED, choices=ORDERS),
+        RegionArgument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
         pins=True,
     ),
-    "run": RegionKind(
+    "run": region_kind(
         "the command that runs the newest image that fits, and what it holds",
         _run,
-        (*_FILTERS, RegionArgument("tag", "the tag; the newest that fits unless given")),
+        *_FILTERS,
+        RegionArgument("tag", "the tag; the newest that fits unless given"),
         pins=True,
     ),
 }

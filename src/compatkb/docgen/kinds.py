@@ -8,8 +8,6 @@ from compatkb.docgen.answers import ANSWERS
 from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
-from compatkb.docgen.matrix import MATRIX
-from compatkb.docgen.migration import MIGRATION
 from compatkb.docgen.symbols import SYMBOLS
 from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
@@ -41,11 +39,9 @@ def _described(argument: RegionArgument) -> tuple[str, str]:
 
 KINDS: dict[str, RegionKind] = {
     **TABLES,
-    **MATRIX,
     **ANSWERS,
     **IMAGES,
     **HISTORY,
-    **MIGRATION,
     **SYMBOLS,
     "kinds": RegionKind("this table", _kinds),
 }

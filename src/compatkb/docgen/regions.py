@@ -1,6 +1,6 @@
-"""Marked regions of a Markdown text: found, checked, and split from the text around them.
+"""Marked regions of Markdown, reStructuredText and HTML: found, checked, and split from the text around them.
 
-markdown-it tells comments from code blocks, code spans and plain text, as those who show the page will.
+In Markdown markdown-it tells comments from code blocks, code spans and plain text, as those who show the page will.
 """
 
 import re
@@ -11,14 +11,34 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from compatkb.docgen.markers import Marker, MarkerProblem, restructured_markers, without_raw_text
-
 _MARKER = re.compile(r"<!--\s*compatkb:(?!\s+ignore)(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
 _OPENING = re.compile(r"<!--\s*compatkb:(?!\s+ignore)")  # with a space before it, it is a word to `compatkb check`
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _SPANS = MarkdownIt("commonmark")
+_COMMENT = re.compile(r"^\.\. compatkb:(?P<word>[\w-]*)(?P<rest>.*(?:\r\n?|\n|$)(?:[ \t]+\S.*(?:\r\n?|\n|$))*)", re.MULTILINE)
+_RAW = re.compile(r"<(script|style|textarea|title)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_WORD = "compatkb:"
+
+
+class MarkerProblem(NamedTuple):
+    """What is wrong, and on which line of the text, counted from 1."""
+
+    line: int
+    message: str
+
+
+class Marker(NamedTuple):
+    """A comment that begins or ends a region."""
+
+    word: str
+    rest: str
+    line: int
+    start: int  # of its first line
+    end: int  # past its last line
+    indent: str
+    newline: str
 
 
 class Region(NamedTuple):
@@ -42,10 +62,10 @@ def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[Ma
     """Return the regions of a text in order, and all that is wrong with its markers, by line."""
     problems: list[MarkerProblem] = []
     if form == RESTRUCTURED:
-        markers = list(restructured_markers(text, problems))
+        markers = list(_restructured_markers(text, problems))
     elif form == HYPERTEXT:
         lines = [match.span() for match in _LINE.finditer(text)]
-        markers = list(_block_markers(without_raw_text(text), lines, 1, problems)) if lines else []
+        markers = list(_block_markers(_without_raw_text(text), lines, 1, problems)) if lines else []
     else:
         markers = list(_markers(text, problems))
     regions = list(_paired(markers, problems))
@@ -86,6 +106,28 @@ def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems
             problems.append(MarkerProblem(first + number, "a marker stands alone on its line"))
             continue
         yield Marker(match["word"], match["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
+
+
+def _restructured_markers(text: str, problems: list[MarkerProblem]) -> Iterator[Marker]:
+    """Yield the markers of a reStructuredText: comments that start at the beginning of a line, after a blank one."""
+    for match in _COMMENT.finditer(text):
+        line = _line_of(text, match.start())
+        before = text[: match.start()].rstrip(" \t")
+        if before and not re.search(r"(?:^|\r\n?|\n)[ \t]*(?:\r\n?|\n)$", before):
+            problems.append(MarkerProblem(line, "a marker needs a blank line before it"))
+            continue
+        ending = re.search(r"\r\n?|\n", match[0])
+        rest = " ".join(match["rest"].split())
+        yield Marker(match["word"], f" {rest}", line, match.start(), match.end(), "", ending[0] if ending else "\n")
+
+
+def _without_raw_text(text: str) -> str:
+    """Return HTML of the same length in which scripts and the like hold no markers: what stands there is no comment."""
+    return _RAW.sub(lambda match: match[0].replace(_WORD, "-" * len(_WORD)), text)
+
+
+def _line_of(text: str, place: int) -> int:
+    return len(re.findall(r"\r\n?|\n", text[:place])) + 1
 
 
 def _inline_markers(token: Token, line: int) -> Iterator[MarkerProblem]:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from compatkb.docgen.kinds import content_of
-from compatkb.docgen.markers import MarkerProblem
-from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, Region, find_regions
+from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError
 from compatkb.output.document_model import Block
 from compatkb.output.markdown import Links, render

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
+from compatkb.docgen.arguments import RegionArgument, RegionContext, region_kind
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
 from compatkb.output.labels import ranges
@@ -81,8 +81,8 @@ def _seen_on(asked: RegionContext, platform: str) -> list[ObservationRecord]:
     return [seen for seen in observations(asked.facts, "symbols") if f"{seen.os}-{seen.arch}" == platform]
 
 
-SYMBOLS: dict[str, RegionKind] = {
-    "links": RegionKind("with which releases a package's libraries find all symbols", _links, (_PRODUCT, _PLATFORM)),
-    "symbols-read": RegionKind("how many wheels were read for their symbols", _read),
+SYMBOLS = {
+    "links": region_kind("with which releases a package's libraries find all symbols", _links, _PRODUCT, _PLATFORM),
+    "symbols-read": region_kind("how many wheels were read for their symbols", _read),
 }
 """The kinds of regions about symbols."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from compatkb.catalog.statistics import statistics
-from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, region_kind
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.statistics import stats_blocks
 from compatkb.request.parser import parse_days
@@ -114,23 +114,19 @@ def _state(eol: str | None, elements: list[Element], day: date) -> str:
 
 
 TABLES = {
-    "stats": RegionKind("how large, how well supported and how fresh the data are", _stats),
-    "eol": RegionKind(
+    "stats": region_kind("how large, how well supported and how fresh the data are", _stats),
+    "eol": region_kind(
         "the last supported days of a product's versions, or of all products', latest first",
         _eol,
-        (
-            RegionArgument("product", "the product; every one unless given"),
-            RegionArgument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
-            RegionArgument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
-        ),
+        RegionArgument("product", "the product; every one unless given"),
+        RegionArgument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
+        RegionArgument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
     ),
-    "versions": RegionKind(
+    "versions": region_kind(
         "the releases of a product with their days, builds and states, newest first",
         _versions,
-        (
-            RegionArgument("product", "the product", required=True),
-            RegionArgument("device", "shows only builds for one of these devices, separated by commas"),
-            RegionArgument("limit", "how many releases are shown; all unless given"),
-        ),
+        RegionArgument("product", "the product", required=True),
+        RegionArgument("device", "shows only builds for one of these devices, separated by commas"),
+        RegionArgument("limit", "how many releases are shown; all unless given"),
     ),
 }

@@ -90,11 +90,7 @@ def zip_bytes(files: dict[str, bytes], day: date) -> bytes:
 
 
 def _record(table: TableSchema, row: Row) -> Row:
-    return {column.name: _value(column, row[column.name]) for column in table.columns}
-
-
-def _value(column: TableColumn, value: Any) -> Any:
-    return bool(value) if column.kind == "boolean" else value
+    return {c.name: bool(row[c.name]) if c.kind == "boolean" else row[c.name] for c in table.columns}
 
 
 def _record_schema(table: TableSchema) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Columns, tables and views: what a published table is made of."""
 
+from functools import partial
 from typing import NamedTuple
 
 
@@ -7,10 +8,10 @@ class TableColumn(NamedTuple):
     """A column; `refers` names the table whose key it holds."""
 
     name: str
-    kind: str  # text, date, integer, boolean
     about: str
-    null: bool = False
     refers: str | None = None
+    kind: str = "text"  # or date, integer, boolean
+    null: bool = False
 
 
 class TableSchema(NamedTuple):
@@ -31,29 +32,16 @@ class DatabaseView(NamedTuple):
     query: str
 
 
-def text(name: str, about: str, refers: str | None = None) -> TableColumn:
-    """Return a column of text."""
-    return TableColumn(name, "text", about, refers=refers)
+def table(name: str, about: str, key: tuple[str, ...], *columns: TableColumn, search: tuple[str, ...] = ()) -> TableSchema:
+    """Return a table of these columns."""
+    return TableSchema(name, about, key, columns, search)
 
 
-def maybe(name: str, about: str, refers: str | None = None, kind: str = "text") -> TableColumn:
-    """Return a column that may be null."""
-    return TableColumn(name, kind, about, null=True, refers=refers)
-
-
-def number(name: str, about: str, refers: str | None = None) -> TableColumn:
-    """Return a column of whole numbers."""
-    return TableColumn(name, "integer", about, refers=refers)
-
-
-def truth(name: str, about: str) -> TableColumn:
-    """Return a column of truths."""
-    return TableColumn(name, "boolean", about)
-
-
-def day(name: str, about: str) -> TableColumn:
-    """Return a column of days."""
-    return TableColumn(name, "date", about)
+text = TableColumn
+number = partial(TableColumn, kind="integer")
+truth = partial(TableColumn, kind="boolean")
+day = partial(TableColumn, kind="date")
+maybe = partial(TableColumn, null=True)
 
 
 def days(what: str) -> tuple[TableColumn, ...]:
@@ -67,15 +55,13 @@ def days(what: str) -> tuple[TableColumn, ...]:
 def cites(owner: str, what: str) -> TableSchema:
     """Return the table that ties the records of a table to their documents."""
     kind = "integer" if owner in ("advisory", "completeness", "install") else "text"
-    return TableSchema(
+    return table(
         f"{owner}_source",
         f"The documents that {what} rests on.",
         (owner, "position"),
-        (
-            TableColumn(owner, kind, f"the {owner}", refers=owner),
-            number("position", "0 for the first"),
-            number("source", "the document", "source"),
-        ),
+        TableColumn(owner, f"the {owner}", owner, kind),
+        number("position", "0 for the first"),
+        number("source", "the document", "source"),
     )
 
 

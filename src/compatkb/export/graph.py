@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from compatkb.core.vocabulary import ANY_VERSION, Certainty, Role
-from compatkb.export.table_reader import FEATURE, is_build, series_of
+from compatkb.export.table_reader import FEATURE, day_of, is_build, series_of
 from compatkb.store.queries.claims import every_claim, every_edge, sources_by_claim, statements
 from compatkb.store.queries.disputes import read_disagreements
 from compatkb.store.reader import Snapshot
@@ -115,8 +115,8 @@ class _Nodes:
             "what": "build" if is_build(self.facts, element) else ("value" if role == Role.DIMENSION else "release"),
             "stage": element.stage,
             "devices": " ".join(sorted(element.devices)),
-            "released": _day(element.by if element.by is not None else element.since),
-            "eol": _day(element.eol),
+            "released": day_of(element.by if element.by is not None else element.since) or "",
+            "eol": day_of(element.eol) or "",
             "yanked": element.yank_by is not None,
             "disputes": " ".join(dict.fromkeys(disputes)),
         }
@@ -137,9 +137,3 @@ def _clean(content: Row) -> Row:
 
 def _clean_text(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
-
-
-def _day(ordinal: int | None) -> str:
-    from datetime import date
-
-    return date.fromordinal(ordinal).isoformat() if ordinal else ""

@@ -1,5 +1,6 @@
 """Which releases of a product have wheels for which Pythons, as a table of words."""
 
+from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -111,7 +112,7 @@ def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
     for words in grid:
         padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
         lines += screen.row([Line("  ".join(padded).rstrip())], *words)
-    lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in _used(table))]
+    lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in levels_of(table.rows))]
     return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']})", "dim")]
 
 
@@ -120,8 +121,9 @@ def row_name(row: Row) -> str:
     return f"{row.release} (yanked)" if row.yanked else row.release
 
 
-def _used(table: PythonMatrix) -> set[str]:
-    return {level for row in table.rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
+def levels_of(rows: Iterable[Row]) -> set[str]:
+    """Return the words that stand in rows."""
+    return {level for row in rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
 
 
 def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:

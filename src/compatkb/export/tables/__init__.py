@@ -5,7 +5,7 @@ A module defines the tables of a topic and fills them. Days are ISO dates, truth
 """
 
 from compatkb import __version__
-from compatkb.export.columns import TableSchema, maybe, number, text
+from compatkb.export.columns import TableSchema, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.export.tables import advice, builds, claims, disputes, features, images, observations, products, timeline
 from compatkb.store.queries.claims import citations
@@ -21,24 +21,23 @@ _TOPICS = (products, builds, claims, features, advice, images, timeline, dispute
 """In the order in which they are filled: a table refers only to tables of its own topic or of one before it."""
 
 TABLES: tuple[TableSchema, ...] = (
-    TableSchema(
+    table(
         "meta",
         "What this is: the number of its format, and the dates and digest of the data.",
         ("key",),
-        (text("key", "format, data_date, digest or program"), text("value", "its value")),
+        text("key", "format, data_date, digest or program"),
+        text("value", "its value"),
     ),
-    TableSchema(
+    table(
         "source",
         "Cited documents, each once.",
         ("id",),
-        (
-            number("id", "a number without meaning"),
-            text("text", "the document as people read it: repository, ref, path, line or heading"),
-            maybe("url", "its address; null for a file on a package index"),
-            maybe("seen", "the last day on which it was read", kind="date"),
-            maybe("document", "of a source of claims: equal for all revisions, lines and headings of one document"),
-            maybe("publisher", "of a source of claims: the owner of the repository, or the name of the site"),
-        ),
+        number("id", "a number without meaning"),
+        text("text", "the document as people read it: repository, ref, path, line or heading"),
+        maybe("url", "its address; null for a file on a package index"),
+        maybe("seen", "the last day on which it was read", kind="date"),
+        maybe("document", "of a source of claims: equal for all revisions, lines and headings of one document"),
+        maybe("publisher", "of a source of claims: the owner of the repository, or the name of the site"),
     ),
     *(table for topic in _TOPICS for table in topic.TABLES),
 )

@@ -1,83 +1,77 @@
 """Published tables of what to know before installing: advisories, complete lists, installations, routes."""
 
 from compatkb.core.vocabulary import FOREVER
-from compatkb.export.columns import ELEMENT, TableSchema, cites, day, maybe, number, text, truth
+from compatkb.export.columns import ELEMENT, cites, day, maybe, number, table, text, truth
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.claims import installs
 from compatkb.store.queries.products import route_notes
 from compatkb.store.records import picked
 
 TABLES = (
-    TableSchema(
+    table(
         "advisory",
         "What users of some versions must be told.",
         ("id",),
-        (
-            number("id", "a number without meaning"),
-            text("product", "the product that it concerns", "product"),
-            text("kind", "security, driver, device or known-issue"),
-            text("message", "the sentence that users read"),
-            day("since", "the day since which it is known"),
-            maybe("beside", "it concerns them only beside this product", "product"),
-            text("devices", "the devices of which it speaks, between spaces; empty for any"),
-        ),
-        ("message",),
+        number("id", "a number without meaning"),
+        text("product", "the product that it concerns", "product"),
+        text("kind", "security, driver, device or known-issue"),
+        text("message", "the sentence that users read"),
+        day("since", "the day since which it is known"),
+        maybe("beside", "it concerns them only beside this product", "product"),
+        text("devices", "the devices of which it speaks, between spaces; empty for any"),
+        search=("message",),
     ),
-    TableSchema(
+    table(
         "advisory_version",
         "The versions that an advisory concerns.",
         (),
-        (number("advisory", "the advisory", "advisory"), *ELEMENT),
+        number("advisory", "the advisory", "advisory"),
+        *ELEMENT,
     ),
     cites("advisory", "an advisory"),
-    TableSchema(
+    table(
         "completeness",
         "Scopes inside which our list of releases is whole, so that an absence means no.",
         ("id",),
-        (
-            number("id", "a number without meaning"),
-            text("product", "the product", "product"),
-            text("term", "the versions covered, as product and specifier"),
-            maybe("channel", "only on this index", "channel"),
-            text("devices", "only for these devices, between spaces; empty for any"),
-            maybe("until", "the day up to which it is whole; null where it is closed for good", kind="date"),
-        ),
+        number("id", "a number without meaning"),
+        text("product", "the product", "product"),
+        text("term", "the versions covered, as product and specifier"),
+        maybe("channel", "only on this index", "channel"),
+        text("devices", "only for these devices, between spaces; empty for any"),
+        maybe("until", "the day up to which it is whole; null where it is closed for good", kind="date"),
     ),
     cites("completeness", "a scope"),
-    TableSchema(
+    table(
         "install",
         "Installations that one plain command cannot do.",
         ("id",),
-        (
-            number("id", "a number without meaning"),
-            text("product", "the product", "product"),
-            text("steps", "products in the order of installation; bars stand between steps"),
-            text("waives", "pins in metadata that its maker says to ignore, between bars"),
-            maybe("note", "a remark"),
-        ),
+        number("id", "a number without meaning"),
+        text("product", "the product", "product"),
+        text("steps", "products in the order of installation; bars stand between steps"),
+        text("waives", "pins in metadata that its maker says to ignore, between bars"),
+        maybe("note", "a remark"),
     ),
-    TableSchema(
+    table(
         "install_version",
         "The versions that an installation is for.",
         (),
-        (number("install", "the installation", "install"), *ELEMENT),
+        number("install", "the installation", "install"),
+        *ELEMENT,
     ),
     cites("install", "an installation"),
-    TableSchema(
+    table(
         "route",
         "Ways to reach a device.",
         ("id",),
-        (
-            text("id", "its id"),
-            text("name", "its name"),
-            number("rank", "small for the preferred one"),
-            text("devices", "the devices, between spaces"),
-            maybe("provider", "the product that brings the device", "product"),
-            text("with_products", "products that belong to it, between spaces"),
-            text("without_products", "products that it leaves out, between spaces"),
-            truth("on_request", "true: taken only where its device, or what is for its device alone, is asked for"),
-            maybe("note", "a remark"),
-        ),
+        text("id", "its id"),
+        text("name", "its name"),
+        number("rank", "small for the preferred one"),
+        text("devices", "the devices, between spaces"),
+        maybe("provider", "the product that brings the device", "product"),
+        text("with_products", "products that belong to it, between spaces"),
+        text("without_products", "products that it leaves out, between spaces"),
+        truth("on_request", "true: taken only where its device, or what is for its device alone, is asked for"),
+        maybe("note", "a remark"),
     ),
 )
 

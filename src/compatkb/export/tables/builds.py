@@ -2,83 +2,81 @@
 
 from collections.abc import Iterator
 
-from compatkb.export.columns import TableSchema, cites, days, maybe, number, text, truth
+from compatkb.export.columns import cites, days, maybe, number, table, text, truth
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, element_id, is_build
 from compatkb.store.queries.products import ElementDetails, channels, element_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, picked
 
 TABLES = (
-    TableSchema(
+    table(
         "channel",
         "Package indexes.",
         ("id",),
-        (
-            text("id", "its id; default is the client's own"),
-            number("position", "its place in the data"),
-            text("name", "its name"),
-            maybe("url", "its address"),
-            text(
-                "style",
-                "how clients are told of it: default, index-url, extra-index-url or find-links; source is a repository",
-            ),
-            text("hardware", "the hardware that it is for, between spaces; empty for any"),
-            maybe("note", "a remark"),
+        text("id", "its id; default is the client's own"),
+        number("position", "its place in the data"),
+        text("name", "its name"),
+        maybe("url", "its address"),
+        text(
+            "style",
+            "how clients are told of it: default, index-url, extra-index-url or find-links; source is a repository",
         ),
+        text("hardware", "the hardware that it is for, between spaces; empty for any"),
+        maybe("note", "a remark"),
     ),
-    TableSchema(
+    table(
         "channel_mirror",
         "Mirrors of package indexes.",
         ("channel", "name"),
-        (text("channel", "the index", "channel"), text("name", "where the mirror is"), text("url", "its address")),
+        text("channel", "the index", "channel"),
+        text("name", "where the mirror is"),
+        text("url", "its address"),
     ),
-    TableSchema(
+    table(
         "build",
         "Builds: the installable forms of releases.",
         ("id",),
-        (
-            text("id", "product==version"),
-            text("product", "its product", "product"),
-            text("release", "the release that it was built from", "release"),
-            text("version", "its version, with its local label"),
-            number("position", "0 for the newest of its product"),
-            text("stage", "stable, preview, prototype, from-source, source-only or tag-only"),
-            truth("installable", "whether an index carries it in a form that installers take"),
-            maybe("distribution", "its name on package indexes"),
-            maybe("maker", "who built it, where that is not the product's own maker"),
-            text("extras", "the extras without which its requirements are not installed"),
-            text("only_with", "products without which it has no use, between spaces"),
-            *days("released"),
-            truth("yanked", "whether it is withdrawn"),
-            maybe("wheels_note", "a remark on its wheels"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "note", "wheels_note"),
+        text("id", "product==version"),
+        text("product", "its product", "product"),
+        text("release", "the release that it was built from", "release"),
+        text("version", "its version, with its local label"),
+        number("position", "0 for the newest of its product"),
+        text("stage", "stable, preview, prototype, from-source, source-only or tag-only"),
+        truth("installable", "whether an index carries it in a form that installers take"),
+        maybe("distribution", "its name on package indexes"),
+        maybe("maker", "who built it, where that is not the product's own maker"),
+        text("extras", "the extras without which its requirements are not installed"),
+        text("only_with", "products without which it has no use, between spaces"),
+        *days("released"),
+        truth("yanked", "whether it is withdrawn"),
+        maybe("wheels_note", "a remark on its wheels"),
+        maybe("note", "a remark"),
+        search=("id", "note", "wheels_note"),
     ),
-    TableSchema(
+    table(
         "build_device",
         "The devices that a build is for.",
         ("build", "device"),
-        (text("build", "the build", "build"), text("device", "the device")),
+        text("build", "the build", "build"),
+        text("device", "the device"),
     ),
-    TableSchema(
+    table(
         "build_channel",
         "The indexes that carry a build.",
         ("build", "channel"),
-        (text("build", "the build", "build"), text("channel", "the index", "channel")),
+        text("build", "the build", "build"),
+        text("channel", "the index", "channel"),
     ),
     cites("build", "a build"),
-    TableSchema(
+    table(
         "wheel",
         "The platforms for which a build has wheels, by family of operating systems.",
         ("build", "os", "arch", "python"),
-        (
-            text("build", "the build", "build"),
-            text("os", "the family of operating systems"),
-            text("arch", "the architecture"),
-            text("python", "the Python minor; a t marks the free-threaded one"),
-            text("basis", "seen, or inferred"),
-        ),
+        text("build", "the build", "build"),
+        text("os", "the family of operating systems"),
+        text("arch", "the architecture"),
+        text("python", "the Python minor; a t marks the free-threaded one"),
+        text("basis", "seen, or inferred"),
     ),
 )
 

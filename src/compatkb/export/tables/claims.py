@@ -1,42 +1,38 @@
 """Published tables of claims: their words, their sources, and the versions that they name."""
 
 from compatkb.core.vocabulary import ANY_VERSION
-from compatkb.export.columns import ELEMENT, TableSchema, cites, maybe, text
+from compatkb.export.columns import ELEMENT, cites, maybe, table, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.store.queries.claims import every_edge, product_claims, sources_by_claim
 
 TABLES = (
-    TableSchema(
+    table(
         "claim",
         "Claims: what versions of one product say of versions of another.",
         ("id",),
-        (
-            text("id", "its id; claims read from an index or from evidence have ids that are made"),
-            text("product", "the product that says it", "product"),
-            text("kind", "needs, constrains, verified or breaks"),
-            text("of_term", "who says it: product and specifier"),
-            text("to_terms", "of whom; several terms stand between bars"),
-            text("condition", "when it holds; empty for always"),
-            text("basis", "stated, observed or inferred"),
-            text("standing", "holds; open in a dispute; or overruled by the decision of one"),
-            text("origin", "people, who read its source; index, for what an index says; or evidence"),
-            maybe("reason", "why it breaks"),
-            maybe("note", "a remark; for an inference its reason"),
-        ),
-        ("id", "of_term", "to_terms", "reason", "note"),
+        text("id", "its id; claims read from an index or from evidence have ids that are made"),
+        text("product", "the product that says it", "product"),
+        text("kind", "needs, constrains, verified or breaks"),
+        text("of_term", "who says it: product and specifier"),
+        text("to_terms", "of whom; several terms stand between bars"),
+        text("condition", "when it holds; empty for always"),
+        text("basis", "stated, observed or inferred"),
+        text("standing", "holds; open in a dispute; or overruled by the decision of one"),
+        text("origin", "people, who read its source; index, for what an index says; or evidence"),
+        maybe("reason", "why it breaks"),
+        maybe("note", "a remark; for an inference its reason"),
+        search=("id", "of_term", "to_terms", "reason", "note"),
     ),
     cites("claim", "a claim"),
-    TableSchema(
+    table(
         "claim_side",
         "The known versions that the two sides of a claim name; a claim that was overruled names none.",
         (),
-        (
-            text("claim", "the claim", "claim"),
-            text("side", "of, or to"),
-            ELEMENT[0],
-            maybe("release", "the release named; null where any version will do", "release"),
-            ELEMENT[2],
-        ),
+        text("claim", "the claim", "claim"),
+        text("side", "of, or to"),
+        ELEMENT[0],
+        maybe("release", "the release named; null where any version will do", "release"),
+        ELEMENT[2],
     ),
 )
 

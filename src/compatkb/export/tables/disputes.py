@@ -1,86 +1,80 @@
 """Published tables of disputes: whom they concern, what each side says, what was decided."""
 
-from compatkb.export.columns import TableSchema, day, maybe, number, text
+from compatkb.export.columns import day, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.store.queries.disputes import Disagreement, DisputeSubject
 from compatkb.store.records import picked
 
 _PLATFORM = ("os", "arch", "python")
 TABLES = (
-    TableSchema(
+    table(
         "dispute",
         "Sources that disagree, and what was decided.",
         ("id",),
-        (
-            text("id", "its id"),
-            text("kind", "what the data that record it are about: product, feature, image, channel or timeline"),
-            maybe("product", "the product whose data record it", "product"),
-            maybe("feature", "the feature whose data record it", "feature"),
-            maybe("repository", "the image repository whose data record it"),
-            text("about", "what they disagree about"),
-            maybe("date_of", "where it is about a date, which one: released or end-of-life"),
-            text("devices", "it matters on these devices, between spaces; empty for any"),
-            text("os", "on these systems, likewise"),
-            text("arch", "on these architectures, likewise"),
-            text("python", "with these Pythons, likewise"),
-            text("hardware", "on this hardware, likewise"),
-            text("decision", "the claim or value that holds, both, or open"),
-            maybe("holds", "what holds, in words; null while it is open"),
-            text("reason", "why"),
-            day("decided", "the day of the decision; of an open one, the day on which it was last looked at"),
-        ),
-        ("id", "about", "decision", "holds", "reason"),
+        text("id", "its id"),
+        text("kind", "what the data that record it are about: product, feature, image, channel or timeline"),
+        maybe("product", "the product whose data record it", "product"),
+        maybe("feature", "the feature whose data record it", "feature"),
+        maybe("repository", "the image repository whose data record it"),
+        text("about", "what they disagree about"),
+        maybe("date_of", "where it is about a date, which one: released or end-of-life"),
+        text("devices", "it matters on these devices, between spaces; empty for any"),
+        text("os", "on these systems, likewise"),
+        text("arch", "on these architectures, likewise"),
+        text("python", "with these Pythons, likewise"),
+        text("hardware", "on this hardware, likewise"),
+        text("decision", "the claim or value that holds, both, or open"),
+        maybe("holds", "what holds, in words; null while it is open"),
+        text("reason", "why"),
+        day("decided", "the day of the decision; of an open one, the day on which it was last looked at"),
+        search=("id", "about", "decision", "holds", "reason"),
     ),
-    TableSchema(
+    table(
         "dispute_claim",
         "The claims that a dispute is about.",
         ("dispute", "claim"),
-        (text("dispute", "the dispute", "dispute"), text("claim", "the claim", "claim")),
+        text("dispute", "the dispute", "dispute"),
+        text("claim", "the claim", "claim"),
     ),
-    TableSchema(
+    table(
         "dispute_statement",
         "The statements about a feature that a dispute is about.",
         ("dispute", "statement"),
-        (text("dispute", "the dispute", "dispute"), text("statement", "the statement", "statement")),
+        text("dispute", "the dispute", "dispute"),
+        text("statement", "the statement", "statement"),
     ),
-    TableSchema(
+    table(
         "dispute_subject",
         "Whom a dispute concerns beside its claims: in each row a version, a feature, an image tag, a channel or an event.",
         (),
-        (
-            text("dispute", "the dispute", "dispute"),
-            maybe("product", "the product", "product"),
-            maybe("release", "its release", "release"),
-            maybe("build", "its build", "build"),
-            maybe("feature", "the feature", "feature"),
-            maybe("image_tag", "the image tag", "image_tag"),
-            maybe("channel", "the index", "channel"),
-            maybe("event", "the event", "event"),
-        ),
+        text("dispute", "the dispute", "dispute"),
+        maybe("product", "the product", "product"),
+        maybe("release", "its release", "release"),
+        maybe("build", "its build", "build"),
+        maybe("feature", "the feature", "feature"),
+        maybe("image_tag", "the image tag", "image_tag"),
+        maybe("channel", "the index", "channel"),
+        maybe("event", "the event", "event"),
     ),
-    TableSchema(
+    table(
         "dispute_position",
         "What each side of a dispute says.",
         ("dispute", "position"),
-        (
-            text("dispute", "the dispute", "dispute"),
-            number("position", "0 for the first"),
-            text("text", "what it says"),
-            maybe("claim", "the claim that says it", "claim"),
-            maybe("statement", "the statement about a feature that says it", "statement"),
-        ),
-        ("text",),
+        text("dispute", "the dispute", "dispute"),
+        number("position", "0 for the first"),
+        text("text", "what it says"),
+        maybe("claim", "the claim that says it", "claim"),
+        maybe("statement", "the statement about a feature that says it", "statement"),
+        search=("text",),
     ),
-    TableSchema(
+    table(
         "dispute_position_source",
         "The documents of each side of a dispute.",
         ("dispute", "position", "number"),
-        (
-            text("dispute", "the dispute", "dispute"),
-            number("position", "the side, as in dispute_position"),
-            number("number", "0 for the first document of a side"),
-            number("source", "the document", "source"),
-        ),
+        text("dispute", "the dispute", "dispute"),
+        number("position", "the side, as in dispute_position"),
+        number("number", "0 for the first document of a side"),
+        number("source", "the document", "source"),
     ),
 )
 

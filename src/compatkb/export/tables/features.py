@@ -1,59 +1,57 @@
 """Published tables of features, and of what sources say of them."""
 
-from compatkb.export.columns import ELEMENT, TableSchema, cites, maybe, number, text
+from compatkb.export.columns import ELEMENT, cites, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Tables
 from compatkb.store.queries.claims import features, sources_by_claim, statements
 from compatkb.store.records import picked
 
 TABLES = (
-    TableSchema(
+    table(
         "feature",
         "Features: something that software can do.",
         ("id",),
-        (
-            text("id", "its id"),
-            text("name", "its name"),
-            text("names", "further names by which it is found, between commas"),
-            text("product", "the product that it is part of", "product"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "name", "names", "note"),
+        text("id", "its id"),
+        text("name", "its name"),
+        text("names", "further names by which it is found, between commas"),
+        text("product", "the product that it is part of", "product"),
+        maybe("note", "a remark"),
+        search=("id", "name", "names", "note"),
     ),
-    TableSchema(
+    table(
         "feature_need",
         "Products without which nobody has a feature.",
         ("feature", "product"),
-        (text("feature", "the feature", "feature"), text("product", "the product", "product")),
+        text("feature", "the feature", "feature"),
+        text("product", "the product", "product"),
     ),
     cites("feature", "what a feature needs"),
-    TableSchema(
+    table(
         "statement",
         "What sources say of a feature: which versions have it, under which condition.",
         ("id",),
-        (
-            text("id", "its id"),
-            text("feature", "the feature", "feature"),
-            number("position", "its place among those of the feature"),
-            text("product", "the product of whose versions it speaks", "product"),
-            text("term", "these versions, as product and specifier"),
-            text("status", "supported, beta, prototype, not-supported or removed"),
-            text("devices", "on these devices, between spaces; empty for any"),
-            text("os", "on these systems, likewise"),
-            text("arch", "on these architectures, likewise"),
-            text("python", "with these Pythons, likewise"),
-            text("hardware", "on this hardware, likewise"),
-            text("basis", "stated, observed or inferred"),
-            text("standing", "holds; open in a dispute; or overruled by the decision of one"),
-            maybe("reason", "of a denial: the sentence that people read"),
-            maybe("note", "a remark; for an inference its reason"),
-        ),
-        ("id", "term", "status", "reason", "note"),
+        text("id", "its id"),
+        text("feature", "the feature", "feature"),
+        number("position", "its place among those of the feature"),
+        text("product", "the product of whose versions it speaks", "product"),
+        text("term", "these versions, as product and specifier"),
+        text("status", "supported, beta, prototype, not-supported or removed"),
+        text("devices", "on these devices, between spaces; empty for any"),
+        text("os", "on these systems, likewise"),
+        text("arch", "on these architectures, likewise"),
+        text("python", "with these Pythons, likewise"),
+        text("hardware", "on this hardware, likewise"),
+        text("basis", "stated, observed or inferred"),
+        text("standing", "holds; open in a dispute; or overruled by the decision of one"),
+        maybe("reason", "of a denial: the sentence that people read"),
+        maybe("note", "a remark; for an inference its reason"),
+        search=("id", "term", "status", "reason", "note"),
     ),
-    TableSchema(
+    table(
         "statement_version",
         "The known versions that a statement covers; one that was overruled covers none.",
         (),
-        (text("statement", "the statement", "statement"), *ELEMENT),
+        text("statement", "the statement", "statement"),
+        *ELEMENT,
     ),
     cites("statement", "a statement"),
 )

@@ -1,50 +1,44 @@
 """Published tables of container images: tags, when they were listed, what they contain."""
 
 from compatkb.core.vocabulary import FOREVER
-from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
+from compatkb.export.columns import cites, day, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.queries.images import contents, images
 from compatkb.store.records import picked
 
 TABLES = (
-    TableSchema(
+    table(
         "image_tag",
         "Container image tags.",
         ("id",),
-        (
-            text("id", "repository:tag"),
-            text("repository", "the repository, as docker pull takes it"),
-            text("name", "the tag"),
-            text("device", "the device that it is for"),
-            maybe("first_listed", "the day on which its maker's document first listed it", kind="date"),
-            maybe("last_listed", "the last day on which it did; null while it does", kind="date"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "note"),
+        text("id", "repository:tag"),
+        text("repository", "the repository, as docker pull takes it"),
+        text("name", "the tag"),
+        text("device", "the device that it is for"),
+        maybe("first_listed", "the day on which its maker's document first listed it", kind="date"),
+        maybe("last_listed", "the last day on which it did; null while it does", kind="date"),
+        maybe("note", "a remark"),
+        search=("id", "note"),
     ),
-    TableSchema(
+    table(
         "image_listing",
         "The spans of days in which the maker's document listed a tag.",
         ("image_tag", "position"),
-        (
-            text("image_tag", "the tag", "image_tag"),
-            number("position", "0 for the first"),
-            day("listed_from", "the first day"),
-            maybe("listed_to", "the last day; null while it is listed", kind="date"),
-        ),
+        text("image_tag", "the tag", "image_tag"),
+        number("position", "0 for the first"),
+        day("listed_from", "the first day"),
+        maybe("listed_to", "the last day; null while it is listed", kind="date"),
     ),
-    TableSchema(
+    table(
         "image_content",
         "What image tags contain.",
         (),
-        (
-            text("image_tag", "the tag", "image_tag"),
-            text("term", "what it contains, as product and specifier"),
-            text("basis", "stated, observed or inferred"),
-            maybe("product", "the product; null where the data do not know it", "product"),
-            maybe("release", "a release that the term names; null where the data know none", "release"),
-            maybe("build", "a build that it names", "build"),
-        ),
+        text("image_tag", "the tag", "image_tag"),
+        text("term", "what it contains, as product and specifier"),
+        text("basis", "stated, observed or inferred"),
+        maybe("product", "the product; null where the data do not know it", "product"),
+        maybe("release", "a release that the term names; null where the data know none", "release"),
+        maybe("build", "a build that it names", "build"),
     ),
     cites("image_tag", "an image tag"),
 )

@@ -2,61 +2,57 @@
 
 from collections.abc import Iterator, Sequence
 
-from compatkb.export.columns import TableSchema, cites, days, maybe, number, text, truth
+from compatkb.export.columns import cites, days, maybe, number, table, text, truth
 from compatkb.export.table_reader import Reader, Row, Tables, day_of, series_of
 from compatkb.store.queries.products import ReleaseRecord, element_details, every_product_details, product_names, releases_of
 from compatkb.store.records import Element, picked
 
 TABLES = (
-    TableSchema(
+    table(
         "product",
         "Products: packages, runtimes, drivers, and the properties of a machine.",
         ("id",),
-        (
-            text("id", "its id"),
-            text("name", "its name"),
-            text("role", "package, companion, leaf (known through the pins of others) or dimension (of a machine)"),
-            text("scheme", "how its versions read: pep440, dotted, minor or listed"),
-            number("place", "its place in stacks and commands, small first"),
-            maybe("distribution", "its name on package indexes"),
-            maybe("import_name", "the module that it installs"),
-            maybe("homepage", "its address"),
-            text("names", "keys of the names by which it is found, between spaces"),
-            maybe("eol", "its last supported day", kind="date"),
-            maybe("eol_rule", "how long releases are supported, where no day is known, or what was read instead"),
-            truth("eol_unpublished", "whether it was read that neither an end nor a rule is published"),
-            maybe("replaced_by", "what to use instead", "product"),
-            maybe("replaced_by_version", "in which versions"),
-            maybe("replaced_by_device", "on which device"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "name", "distribution", "import_name", "names", "note"),
+        text("id", "its id"),
+        text("name", "its name"),
+        text("role", "package, companion, leaf (known through the pins of others) or dimension (of a machine)"),
+        text("scheme", "how its versions read: pep440, dotted, minor or listed"),
+        number("place", "its place in stacks and commands, small first"),
+        maybe("distribution", "its name on package indexes"),
+        maybe("import_name", "the module that it installs"),
+        maybe("homepage", "its address"),
+        text("names", "keys of the names by which it is found, between spaces"),
+        maybe("eol", "its last supported day", kind="date"),
+        maybe("eol_rule", "how long releases are supported, where no day is known, or what was read instead"),
+        truth("eol_unpublished", "whether it was read that neither an end nor a rule is published"),
+        maybe("replaced_by", "what to use instead", "product"),
+        maybe("replaced_by_version", "in which versions"),
+        maybe("replaced_by_device", "on which device"),
+        maybe("note", "a remark"),
+        search=("id", "name", "distribution", "import_name", "names", "note"),
     ),
-    TableSchema(
+    table(
         "release",
         "Releases of products; of a property of a machine, its values (a Python, a system, a GPU family).",
         ("id",),
-        (
-            text("id", "product==version"),
-            text("product", "its product", "product"),
-            text("version", "its version"),
-            text("series", "the series that it belongs to"),
-            number("position", "0 for the newest of its product"),
-            maybe("name", "its name, where it has one beside the version"),
-            text("names", "further names by which people know it, between commas"),
-            text("part_of", "the wider values that it belongs to, between spaces"),
-            *days("released"),
-            maybe("released_basis", "what the date is: tag-commit, first-upload, announcement ..."),
-            maybe("eol", "its last supported day", kind="date"),
-            maybe("eol_precision", "day, month, quarter or year"),
-            truth("yanked", "whether every build of it is withdrawn"),
-            *days("yanked"),
-            maybe("yank_reason", "the reason that was given"),
-            maybe("track", "of a driver: lts, production or rolling"),
-            text("devices", "of hardware: the devices that it offers, between spaces"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "name", "names", "note"),
+        text("id", "product==version"),
+        text("product", "its product", "product"),
+        text("version", "its version"),
+        text("series", "the series that it belongs to"),
+        number("position", "0 for the newest of its product"),
+        maybe("name", "its name, where it has one beside the version"),
+        text("names", "further names by which people know it, between commas"),
+        text("part_of", "the wider values that it belongs to, between spaces"),
+        *days("released"),
+        maybe("released_basis", "what the date is: tag-commit, first-upload, announcement ..."),
+        maybe("eol", "its last supported day", kind="date"),
+        maybe("eol_precision", "day, month, quarter or year"),
+        truth("yanked", "whether every build of it is withdrawn"),
+        *days("yanked"),
+        maybe("yank_reason", "the reason that was given"),
+        maybe("track", "of a driver: lts, production or rolling"),
+        text("devices", "of hardware: the devices that it offers, between spaces"),
+        maybe("note", "a remark"),
+        search=("id", "name", "names", "note"),
     ),
     cites("release", "a release"),
 )
@@ -98,31 +94,20 @@ def _fill_releases(reader: Reader, tables: Tables, product: str) -> None:
     for position, version in enumerate(dict.fromkeys((*groups, *stored))):
         record, elements = stored.get(version), groups.get(version, [])
         key = f"{product}=={version}"
-        head = {
-            "id": key,
-            "product": product,
-            "version": version,
-            "series": series.get(version, version),
-            "position": position,
-        }
-        tables["release"].append({**head, **_told(record), **_released(record, elements), **_yanked(elements)})
+        head = {"id": key, "product": product, "version": version, "position": position}
+        told = {"series": series.get(version, version), **_told(record)}
+        tables["release"].append({**head, **told, **_released(record, elements), **_yanked(elements)})
         sources = record.sources if record else details[elements[0].idx].sources
         tables["release_source"] += reader.cite("release", key, sources)
 
 
 def _told(record: ReleaseRecord | None) -> Row:
     """Return what a release's record says of it."""
-    return {
-        "name": record.name if record else None,
-        "names": ", ".join(record.aliases) if record else "",
-        "part_of": " ".join(record.part_of) if record else "",
-        "released_basis": record.basis if record else None,
-        "eol": record.eol if record else None,
-        "eol_precision": record.eol_precision if record else None,
-        "track": record.track if record else None,
-        "devices": " ".join(record.devices) if record else "",
-        "note": record.note if record else None,
-    }
+    names = "name eol eol_precision track note"
+    if record is None:
+        return {**dict.fromkeys([*names.split(), "released_basis"]), **dict.fromkeys(("names", "part_of", "devices"), "")}
+    lists = {"names": ", ".join(record.aliases), "part_of": " ".join(record.part_of), "devices": " ".join(record.devices)}
+    return {**picked(record, names), "released_basis": record.basis, **lists}
 
 
 def _released(record: ReleaseRecord | None, elements: Sequence[Element]) -> Row:
@@ -139,11 +124,8 @@ def _released(record: ReleaseRecord | None, elements: Sequence[Element]) -> Row:
 
 
 def _yanked(elements: Sequence[Element]) -> Row:
-    withdrawn = bool(elements) and all(e.yank_by is not None for e in elements)
-    first = elements[0] if withdrawn else None
-    return {
-        "yanked": int(withdrawn),
-        "yanked_from": day_of(first.yank_after) if first else None,
-        "yanked_by": day_of(first.yank_by) if first else None,
-        "yank_reason": first.yank_reason if first else None,
-    }
+    if not elements or any(e.yank_by is None for e in elements):
+        return {"yanked": 0, "yanked_from": None, "yanked_by": None, "yank_reason": None}
+    first = elements[0]
+    days = {"yanked_from": day_of(first.yank_after), "yanked_by": day_of(first.yank_by)}
+    return {"yanked": 1, **days, "yank_reason": first.yank_reason}

@@ -1,36 +1,36 @@
 """Published tables of the timeline: whose events there are, and the events."""
 
-from compatkb.export.columns import TableSchema, cites, day, maybe, number, text
+from compatkb.export.columns import cites, day, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Tables, day_of
 from compatkb.store.records import picked
 
 TABLES = (
-    TableSchema(
+    table(
         "vendor",
         "Those whose events the timeline has.",
         ("id",),
-        (text("id", "its id"), number("position", "its place in the data"), text("name", "its name")),
+        text("id", "its id"),
+        number("position", "its place in the data"),
+        text("name", "its name"),
     ),
-    TableSchema(
+    table(
         "event",
         "Events of the timeline: releases, milestones, ends of life.",
         ("id",),
-        (
-            text("id", "its id"),
-            number("position", "its place in time, 0 for the oldest"),
-            maybe("vendor", "whose event it is", "vendor"),
-            text("kind", "release, milestone or end-of-life"),
-            text("title", "what happened"),
-            maybe("product", "the product that it is about, where the data know it", "product"),
-            maybe("release", "the release that it is about, likewise", "release"),
-            day("first_day", "the first day on which it can have happened"),
-            day("last_day", "the last one; equal to the first where the day is known"),
-            text("precision", "day, month, quarter, half, year, end-of-month ..., or bounds"),
-            maybe("basis", "where its date is that of a release: what that date is"),
-            maybe("announced", "the day from which on it was planned", kind="date"),
-            maybe("note", "a remark"),
-        ),
-        ("id", "title", "note"),
+        text("id", "its id"),
+        number("position", "its place in time, 0 for the oldest"),
+        maybe("vendor", "whose event it is", "vendor"),
+        text("kind", "release, milestone or end-of-life"),
+        text("title", "what happened"),
+        maybe("product", "the product that it is about, where the data know it", "product"),
+        maybe("release", "the release that it is about, likewise", "release"),
+        day("first_day", "the first day on which it can have happened"),
+        day("last_day", "the last one; equal to the first where the day is known"),
+        text("precision", "day, month, quarter, half, year, end-of-month ..., or bounds"),
+        maybe("basis", "where its date is that of a release: what that date is"),
+        maybe("announced", "the day from which on it was planned", kind="date"),
+        maybe("note", "a remark"),
+        search=("id", "title", "note"),
     ),
     cites("event", "an event"),
 )
