@@ -60,9 +60,9 @@ class Availability:
         self._as_of, self._lists_until = as_of, lists_until
         # Where runtimes exclude each other and where an inferred pin decides, by members and whether only firm ones count.
         self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
-        # For a product and what is waived: platforms, each with the elements that can be on these and on no others.
-        self._places: dict[tuple[str, frozenset[str]], dict[PlatformSet, ElementSet]] = {}
-        self._placed: dict[tuple[str, frozenset[str]], ElementSet] = {}  # the elements whose platforms stand there
+        # For a product and what is waived: platforms by how well they are known, each with the elements that are alike in it.
+        self._alike: dict[tuple[str, frozenset[str]], dict[Support, ElementSet]] = {}
+        self._seen: dict[tuple[str, frozenset[str]], ElementSet] = {}  # the elements that stand there
         self._glibc = tuple(int(part) for part in glibc.split(".")) if glibc else None
 
     @memoized
@@ -90,20 +90,35 @@ class Availability:
         if candidates and not candidates & (candidates - 1):
             where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
             return (candidates if where else 0), where
-        key = (product, waived)
-        places, known = self._places.setdefault(key, {}), self._placed.get(key, 0)
-        if fresh := candidates & ~known:
-            self._placed[key] = known | candidates
-            for idx in newest_first(fresh):
-                where = self.support(product, idx, waived).anywhere
-                places[where] = places.get(where, 0) | 1 << idx
         elements = anywhere = 0
-        for where, mask in places.items():
-            some = mask & candidates
-            if some and where & platforms:
-                elements |= some
-                anywhere |= where
-        return elements, anywhere & platforms
+        for support, mask in self._groups(product, candidates, waived):
+            if some_on := support.anywhere & platforms:
+                elements |= mask
+                anywhere |= some_on
+        return elements, anywhere
+
+    def supported_at_best(
+        self, product: str, candidates: ElementSet, waived: frozenset[str]
+    ) -> tuple[PlatformSet, PlatformSet]:
+        """Return where one of some listed elements of a product can be: for certain, and by inference."""
+        certain = inferred = 0
+        for support, _ in self._groups(product, candidates, waived):
+            certain |= support.certain
+            inferred |= support.inferred
+        return certain, inferred
+
+    def _groups(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> Iterator[tuple[Support, ElementSet]]:
+        """Yield where some listed elements of a product can be, with those that can be just there."""
+        key = (product, waived)
+        groups, seen = self._alike.setdefault(key, {}), self._seen.get(key, 0)
+        if fresh := candidates & ~seen:
+            self._seen[key] = seen | candidates
+            for idx in newest_first(fresh):
+                support = self.support(product, idx, waived)
+                groups[support] = groups.get(support, 0) | 1 << idx
+        for support, mask in groups.items():
+            if some := mask & candidates:
+                yield support, some
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

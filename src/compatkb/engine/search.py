@@ -18,7 +18,7 @@ from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
-from compatkb.store.records import PlatformSet, Route, newest_first
+from compatkb.store.records import ElementSet, PlatformSet, Route, newest_first
 
 
 class Found(NamedTuple):
@@ -97,7 +97,7 @@ class Search:
         }
         support = Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)
         self._fewest: dict[str, int] = {}
-        self._extend(0, {}, State(support) if self.aim is Aim.FIRST else self._at_best(support))
+        self._extend(0, {}, State(support) if self.aim is Aim.FIRST else self._left_open(self._at_best(support)))
         return self._assigned()
 
     def _at_best(self, support: Support) -> State:
@@ -115,6 +115,7 @@ class Search:
             domain = self._domains[product]
             if not is_listed(problem, product, domain):
                 continue
+            support = support.vouched(*problem.supported_at_best(product, domain))
             self._fewest[product] = min(candidates.warnings(product, idx) for idx in newest_first(domain))
             elements = problem.facts.elements(product)
             foreign = reduce(and_, (elements[idx].foreign_cells for idx in newest_first(domain)))
@@ -159,22 +160,33 @@ class Search:
 
     def _candidates(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> Iterable[int]:
         """Return the candidates that those chosen before and some platforms admit, newest first; last that it stays away."""
-        if product in self._optional and not self._may_be_needed(product, chosen):
+        if product in self._optional and not self._may_be_needed(product, chosen, platforms):
             return [ABSENT]
         if product in self.problem.placeholders:
             return [PLACEHOLDER, ABSENT] if product in self._optional else [PLACEHOLDER]
-        domain, partners = self._domains[product], self.problem.partners
-        for other, _ in self._earlier[product]:
-            if chosen[other] >= 0:
-                domain &= partners[other][product].allowed(chosen[other], platforms, known_only=self.worst < Certainty.UNKNOWN)
+        domain = self._admitted(product, chosen, platforms)
         if domain & (domain - 1) and is_listed(self.problem, product, domain):
             domain, _ = self.problem.placed(product, domain, platforms)
         return chain(newest_first(domain), (ABSENT,) if product in self._optional else ())
 
-    def _may_be_needed(self, product: str, chosen: dict[str, int]) -> bool:
+    def _admitted(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> ElementSet:
+        """Return the candidates of a product that no member chosen so far excludes on all of some platforms."""
+        domain, known_only = self._domains[product], self.worst < Certainty.UNKNOWN
+        for other in self.problem.partners[product]:
+            if domain and chosen.get(other, ABSENT) >= 0:
+                domain &= self.problem.partners[other][product].allowed(chosen[other], platforms, known_only=known_only)
+        return domain
+
+    def _may_be_needed(self, product: str, chosen: dict[str, int], platforms: PlatformSet) -> bool:
         """Return whether a product chosen before needs an optional one, or one that is still to be chosen may."""
-        needing = [other for other in self._order if other != product and product in self.problem.context.needs(other)]
-        return any(other not in chosen or self.problem.context.needed(other, chosen[other], product) for other in needing)
+        context = self.problem.context
+        needing = [other for other in self._order if other != product and product in context.needs(other)]
+        return any(
+            context.needed(other, chosen[other], product)
+            if other in chosen
+            else context.needing(other, product, 0) & self._admitted(other, chosen, platforms)
+            for other in needing
+        )
 
     def _needed(self, product: str, chosen: dict[str, int]) -> PlatformSet:
         """Return where one of those chosen needs an optional product."""
