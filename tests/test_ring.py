@@ -105,7 +105,7 @@ def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBa
         pytest.param("transformers==4.33.3 torch==2.2.2 python==3.11", "cpu", "likely", id="wheel-is-there"),
         pytest.param("transformers==4.43.4 torch==2.7.1 python==3.11", "cpu", "likely", id="extra-without-bound"),
         pytest.param("transformers==4.33.3 torch==2.15.0 accelerate==0.30.0 python==3.11", "cpu", "unknown", id="newer-torch"),
-        pytest.param("transformers==4.52.1 torch==2.8.0 accelerate==1.1.1 python==3.11", "cpu", "unknown", id="bounded-extra"),
+        pytest.param("transformers==4.52.1 torch==2.8.0 accelerate==1.3.0 python==3.11", "cpu", "unknown", id="bounded-extra"),
         pytest.param("neural-compressor==3.7 torch==2.8.0+xpu python==3.11", "xpu", "likely", id="release-note"),
     ],
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from compatkb.core.names import is_free_threaded
-from compatkb.core.vocabulary import Certainty
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.advice import StackWarning
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
@@ -247,7 +247,7 @@ def _installed(facts: Snapshot, stack: Stack) -> dict[str, str]:
 
 
 def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], *, everything: bool) -> list[Block]:
-    """Return the other stacks, a line each, and which products are better left out."""
+    """Return the other stacks, a line each, and of what brings the device which is better left out."""
     request, best = answer.request, answer.stacks[0]
     held = {e.product for e in best.packages} | {pin.product for pin in request.pins} | set(request.bare)
     lines: list[list[Line]] = []
@@ -265,6 +265,10 @@ def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], 
             text = f"{name}   {messages.signed(stack.verdict)}; {platforms(facts, group)}"
             lines.append(labelled("" if lines else "others", text))
     blocks = [Block(other, 3 + number) for number, other in enumerate([] if everything else lines[:_OTHERS])]
+    own = {route.provider for route in facts.routes}
+    asked = {*(pin.product for pin in request.pins), *request.bare}
+    if any(facts.products[product].role == Role.PACKAGE and product not in own for product in asked):
+        return blocks  # who asks about other packages did not think of those
     shown = [messages.warnings_in_brief(facts, warnings)[0] for warnings in list(avoided.values())[:1]]
     return blocks + [Block(labelled("not", text), 2) for text in shown]
 
