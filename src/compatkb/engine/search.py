@@ -213,6 +213,8 @@ class Search:
                 support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
                 support = self._beside(product, idx, chosen, state.support)
+                for absent in [other for other in self._optional if chosen.get(other) == ABSENT]:
+                    support = support.limited_to(~self.problem.missing(absent, [(product, idx)]))
             if self._is_beaten(State(support, *after[1:])):
                 continue
             if idx >= 0:
