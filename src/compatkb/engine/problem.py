@@ -281,10 +281,6 @@ class Problem:
         """Return those of some listed candidates that can be on some platforms, and on which of these they can."""
         return self.availability.placed(product, candidates, platforms, self.waived_of_platform(product))
 
-    def supported_at_best(self, product: str, candidates: ElementSet) -> tuple[PlatformSet, PlatformSet]:
-        """Return where one of some listed candidates can be at most: for certain, and by inference."""
-        return self.availability.supported_at_best(product, candidates, self.waived_of_platform(product))
-
     # -- members together -----------------------------------------------------------------------------------------
 
     def table(self, product: str, other: str) -> RelationTable | None:

@@ -115,7 +115,8 @@ class Search:
             domain = self._domains[product]
             if not is_listed(problem, product, domain):
                 continue
-            support = support.vouched(*problem.supported_at_best(product, domain))
+            waived = problem.waived_of_platform(product)
+            support = support.vouched(*problem.availability.supported_at_best(product, domain, waived))
             self._fewest[product] = min(candidates.warnings(product, idx) for idx in newest_first(domain))
             elements = problem.facts.elements(product)
             foreign = reduce(and_, (elements[idx].foreign_cells for idx in newest_first(domain)))
