@@ -1,9 +1,11 @@
 """compatkb: which versions of PyTorch and its companions work together on Intel hardware, and how we know."""
 
-__version__ = "0.1.0"
+from compatkb.version import __version__
+
 __all__ = [
     "Answer", "CheckReport", "CompatkbError", "DataError", "Diagnosis", "Finding", "GaveUpError", "KnowledgeBase", "Product",
     "ReleaseRecord", "Request", "Severity", "Stack", "UsageError", "Verdict",
+    "__version__",
 ]  # fmt: skip
 
 TYPE_CHECKING = False  # as in typing, which every start would have to import

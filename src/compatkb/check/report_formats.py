@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from compatkb import __version__
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.baseline import baseline_entry
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.registry import Wanted
+from compatkb.version import __version__
 
 _SARIF = "2.1.0"
 _SCHEMA = f"https://json.schemastore.org/sarif-{_SARIF}.json"

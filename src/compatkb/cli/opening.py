@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
-from compatkb import __version__
 from compatkb.core.clock import Clock, current_day
 from compatkb.store.cache import locate, updates_directory
 from compatkb.store.reader import Snapshot
+from compatkb.version import __version__
 
 if TYPE_CHECKING:
     from compatkb.cli.progress import Progress

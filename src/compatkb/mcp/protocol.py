@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-from compatkb import __version__
 from compatkb.errors import CompatkbError, UsageError
+from compatkb.version import __version__
 
 Content = dict[str, Any]
 

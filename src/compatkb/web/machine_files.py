@@ -9,7 +9,6 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from compatkb import __version__
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
 from compatkb.output import catalog, timeline
@@ -19,6 +18,7 @@ from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
+from compatkb.version import __version__
 from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from compatkb import __version__
 from compatkb.catalog.search import search as find
 from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError, UnavailableError
@@ -21,6 +20,7 @@ from compatkb.output.citations import short
 from compatkb.output.labels import term
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
+from compatkb.version import __version__
 from compatkb.web import systems
 from compatkb.web.answer_view import View, view_of
 from compatkb.web.asker import Asker

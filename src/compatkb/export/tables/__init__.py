@@ -4,13 +4,13 @@ A module defines the tables of a topic and fills them. Days are ISO dates, truth
 `docs/database.md` is written from these definitions.
 """
 
-from compatkb import __version__
 from compatkb.export.columns import TableSchema, maybe, number, table, text
 from compatkb.export.table_reader import Reader, Row, Tables
 from compatkb.export.tables import advice, builds, claims, disputes, features, images, observations, products, timeline
 from compatkb.store.queries.claims import citations
 from compatkb.store.queries.provenance import documents
 from compatkb.store.reader import Snapshot
+from compatkb.version import __version__
 
 __all__ = ["FORMAT", "TABLES", "Tables", "read_tables"]
 
