@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Run, last_read, parse
+from packaging.requirements import Requirement
 
 from compatkb.cli.app import COMMANDS, application, load
 from compatkb.cli.reference import reference
@@ -180,6 +182,15 @@ def test_page_names_no_path_of_a_machine(path: Path) -> None:
     """A page reads the same everywhere: it names no folder of the machine that it was written on."""
     text = path.read_text(encoding="utf-8")
     assert [line for line in text.splitlines() if ELSEWHERE.search(line)] == []
+
+
+def test_each_dependency_has_its_reason() -> None:
+    """What `pip install compatkb` brings is listed with the job that each package does, and nothing else is."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.split("## What an installation brings")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| ([a-z0-9-]+) \| `.+` .*\| \w.+ \|$", table, re.MULTILINE)
+    assert listed == [Requirement(each).name for each in project["dependencies"]]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
