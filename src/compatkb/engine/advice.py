@@ -5,7 +5,7 @@ from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.problem import Member, Problem
+from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import UNBUILT, PlatformSet
 
 
@@ -50,7 +50,8 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     for advisory in problem.context.candidates.advisories(product, idx):
         if not advisory.cells & platforms or (hardware and advisory.hardware and not advisory.hardware & hardware):
             continue
-        if advisory.to and not advisory.to_mask >> max(members.get(advisory.to, -1), 0) & (members.get(advisory.to, -1) >= 0):
+        neighbour = members.get(advisory.to, ABSENT)
+        if advisory.to and not (neighbour >= 0 and advisory.to_mask >> neighbour & 1):
             continue
         warnings.append(
             StackWarning(advisory.kind, product, element.version, advisory.since, None, advisory.message, advisory.sources)

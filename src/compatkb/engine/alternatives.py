@@ -18,7 +18,7 @@ from compatkb.engine.problem import Problem, Question, routes_of
 from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack, Ties, foremost, stack_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import ElementSet, Pin, Request
+from compatkb.store.records import EVERY, ElementSet, Pin, Request
 
 MOST_ALTERNATIVES = 8
 _MOST_GIVEN_UP = 3
@@ -270,7 +270,7 @@ def _systems_of(facts: Snapshot, request: Request, products: Iterable[str]) -> E
     platforms = 0
     for product in products:
         pin = request.pin(product)
-        for element in facts.elements(product).of(pin.mask if pin and not pin.extra else -1):
+        for element in facts.elements(product).of(pin.mask if pin and not pin.extra else EVERY):
             platforms |= element.certain | element.inferred
     systems = zip(facts.families, facts.family_cells, strict=True)
     return sum(1 << facts.grid["os"].index(name) for name, cells in systems if platforms & cells)

@@ -91,24 +91,25 @@ class Availability:
             where = self.support(product, candidates.bit_length() - 1, waived).anywhere & platforms
             return (candidates if where else 0), where
         elements = anywhere = 0
-        for support, mask in self._groups(product, candidates, waived):
-            if some_on := support.anywhere & platforms:
+        for (certain, inferred, unknown), mask in self._groups(product, candidates, waived).items():
+            if mask & candidates and (some_on := (certain | inferred | unknown) & platforms):
                 elements |= mask
                 anywhere |= some_on
-        return elements, anywhere
+        return elements & candidates, anywhere
 
     def supported_at_best(
         self, product: str, candidates: ElementSet, waived: frozenset[str]
     ) -> tuple[PlatformSet, PlatformSet]:
         """Return where one of some listed elements of a product can be: for certain, and by inference."""
         certain = inferred = 0
-        for support, _ in self._groups(product, candidates, waived):
-            certain |= support.certain
-            inferred |= support.inferred
+        for support, mask in self._groups(product, candidates, waived).items():
+            if mask & candidates:
+                certain |= support.certain
+                inferred |= support.inferred
         return certain, inferred
 
-    def _groups(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> Iterator[tuple[Support, ElementSet]]:
-        """Yield where some listed elements of a product can be, with those that can be just there."""
+    def _groups(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> dict[Support, ElementSet]:
+        """Return where listed elements of a product can be, with those that can be just there: some of them at least."""
         key = (product, waived)
         groups, seen = self._alike.setdefault(key, {}), self._seen.get(key, 0)
         if fresh := candidates & ~seen:
@@ -116,9 +117,7 @@ class Availability:
             for idx in newest_first(fresh):
                 support = self.support(product, idx, waived)
                 groups[support] = groups.get(support, 0) | 1 << idx
-        for support, mask in groups.items():
-            if some := mask & candidates:
-                yield support, some
+        return groups
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""

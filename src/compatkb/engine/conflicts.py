@@ -10,7 +10,7 @@ from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
 from compatkb.engine.relations import excluded_by
 from compatkb.engine.search import Aim, Search
-from compatkb.store.records import Edge, Element, ElementSet, Pin
+from compatkb.store.records import EVERY, Edge, Element, ElementSet, Pin
 
 
 class Cause(NamedTuple):
@@ -118,7 +118,7 @@ def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
     left = of.mask
     for edge in problem.context.unfiltered_edges(of.product, pin.product):
         if problem.context.holds(edge) and not problem.platforms & ~edge.forbidden_on:
-            left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else -1
+            left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else EVERY
     return not left
 
 
@@ -148,10 +148,10 @@ def meeting(causes: list[Cause]) -> list[Cause]:
     """
     claims = [cause for cause in causes if cause.blocker[0] == "claim"]
     for n, cause in enumerate(causes):
-        product, left = cause.blocker[1], -1
+        product, left = cause.blocker[1], EVERY
         for other in claims:
             demands = [edge.to_mask for edge in other.edges if edge.to == product and edge.kind != Kind.BREAKS]
-            left &= reduce(or_, demands) if demands and other is not cause else -1
+            left &= reduce(or_, demands) if demands and other is not cause else EVERY
         if edges := tuple(edge for edge in cause.edges if edge.of != product or edge.of_mask & left):
             causes[n] = cause._replace(edges=edges)
     return causes
@@ -162,14 +162,14 @@ def _pinned(problem: Problem, product: str) -> list[Element]:
     elements = problem.facts.elements(product)
     if pin and pin.extra:
         return []
-    return list(elements.of(pin.mask if pin else -1))
+    return list(elements.of(pin.mask if pin else EVERY))
 
 
 def _denying(problem: Problem, one: str, other: str) -> tuple[Edge, ...]:
     """Return the edges between two products that deny something among their candidates."""
     own, pin = problem.pins.get(one), problem.pins.get(other)
-    candidates = problem.candidates(one) or (own.mask if own else -1)
-    admitted = pin.mask if pin else -1
+    candidates = problem.candidates(one) or (own.mask if own else EVERY)
+    admitted = pin.mask if pin else EVERY
     edges = [edge for edge in problem.context.unfiltered_edges(one, other) if _denies(problem, edge, candidates, admitted)]
     return (
         *edges,

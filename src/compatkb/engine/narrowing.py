@@ -31,13 +31,13 @@ def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
 
 def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> PlatformSet:
     """Drop candidates until each can be where all required products can be; return these platforms."""
-    before, platforms = 0, problem.platforms
-    while platforms != before:
-        before = platforms
-        for product in problem.required:
-            if product in listed:
-                domains[product], anywhere = problem.placed(product, domains[product], platforms)
-                platforms &= anywhere
+    platforms, required = problem.platforms, [product for product in problem.required if product in listed]
+    placed_on: dict[str, PlatformSet] = {}
+    while left := [product for product in required if placed_on.get(product) != platforms]:
+        for product in left:
+            domains[product], anywhere = problem.placed(product, domains[product], platforms)
+            platforms &= anywhere
+            placed_on[product] = platforms
     for product in listed.difference(problem.required) if platforms else ():
         domains[product], _ = problem.placed(product, domains[product], platforms)
     return platforms

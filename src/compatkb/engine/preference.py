@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.problem import Member, Problem
+from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import PlatformSet
 
 
@@ -31,7 +31,7 @@ def preference(problem: Problem, quality: Quality) -> tuple[int, ...]:
 def rank_of(problem: Problem, quality: Quality, chosen: tuple[Member, ...], platforms: PlatformSet) -> tuple[object, ...]:
     """Return the sort key of a stack: the preference, the family of systems, the device, the newest product by product."""
     named, facts = dict(chosen), problem.facts
-    newest = tuple([-max(named.get(product, -1), -1) for product in problem.variables])
+    newest = tuple([-max(named.get(product, ABSENT), ABSENT) for product in problem.variables])
     family = max((n for n, cells in enumerate(facts.family_cells) if cells & platforms), default=-1)
     device = problem.request.devices.index(problem.device)  # the last one is on every machine
     return (*preference(problem, quality), -family, -device, newest)

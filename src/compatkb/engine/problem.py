@@ -12,7 +12,7 @@ from compatkb.engine.context import Circumstances, RuntimeRequirement, context_o
 from compatkb.engine.memo import memoized
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
+from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
 PLACEHOLDER = -2
 """Stands for a build that was never published: what a stack would hold if an absence did not count."""
@@ -245,7 +245,7 @@ class Problem:
         return Problem(self.question, frozenset(constraints))
 
     def limited_to(
-        self, domains: Mapping[str, ElementSet], platforms: PlatformSet = -1, *, is_narrowed: bool = False
+        self, domains: Mapping[str, ElementSet], platforms: PlatformSet = EVERY, *, is_narrowed: bool = False
     ) -> "Problem":
         """Return the same problem with these candidates and platforms alone."""
         limited = copy(self)

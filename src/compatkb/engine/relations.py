@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.memo import memoized
-from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
+from compatkb.store.records import EVERY, Edge, ElementSet, PlatformSet, newest_first
 
 DEMANDING = ("needs", "constrains")
 """The kinds of edges that exclude what they do not name."""
@@ -127,16 +127,16 @@ class RelationTable:
         if not 0 <= idx < self._sizes[0]:
             return ()
         unlisted = 1 << self._sizes[1]
-        supported = self.supported(idx) | unlisted if known_only else -1
+        supported = self.supported(idx) | unlisted if known_only else EVERY
         for edge in self._own(idx):
             if not edge.open and edge.forbidden_on:
-                asked = supported if edge.kind in DEMANDING else -1
-                left[edge.forbidden_on] = left.get(edge.forbidden_on, -1) & (~excluded_by(edge) | unlisted) & asked
+                asked = supported if edge.kind in DEMANDING else EVERY
+                left[edge.forbidden_on] = left.get(edge.forbidden_on, EVERY) & (~excluded_by(edge) | unlisted) & asked
         for denied_on, of_mask, excluded, is_demanding in self._excluding_back:
             if excluded >> idx & 1:
-                left[denied_on] = left.get(denied_on, -1) & ~of_mask
+                left[denied_on] = left.get(denied_on, EVERY) & ~of_mask
             elif is_demanding:
-                left[denied_on] = left.get(denied_on, -1) & (~of_mask | supported)
+                left[denied_on] = left.get(denied_on, EVERY) & (~of_mask | supported)
         return tuple(left.items())
 
     @cached_property

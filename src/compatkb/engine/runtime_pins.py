@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from compatkb.engine.constraints import is_waived
 from compatkb.engine.context import RuntimeRequirement
-from compatkb.engine.problem import Member, Problem
+from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import ElementSet, PlatformSet
 
 
@@ -19,7 +19,7 @@ def runtime_requirements(
     chosen = dict(present)
     waived: dict[int, ElementSet] = {}  # edges, with the elements for which they do not hold
     for product, mask, edge, of_mask in facts.waivers:
-        idx = chosen.get(product, -1)
+        idx = chosen.get(product, ABSENT)
         if firm_only or (idx >= 0 and mask >> idx & 1):
             waived[edge] = waived.get(edge, 0) | of_mask
     requirements: dict[str, list[RuntimeRequirement]] = {}

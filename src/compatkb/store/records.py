@@ -16,6 +16,8 @@ PlatformSet: TypeAlias = int
 """Platforms, a bit for each combination of Python, operating system and architecture."""
 ElementSet: TypeAlias = int
 """Elements of one product, a bit for each from the oldest on; a bit above them stands for a version that is not listed."""
+EVERY = -1
+"""The set that leaves nothing out, of platforms or of elements."""
 
 
 def newest_first(elements: ElementSet) -> Iterator[int]:
