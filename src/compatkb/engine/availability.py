@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from compatkb.engine.memo import memoized
+from compatkb.core.memo import memoized
 from compatkb.engine.relations import excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Role
-from compatkb.engine.memo import memoized
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
 

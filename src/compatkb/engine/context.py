@@ -5,10 +5,10 @@ What depends on nothing else is worked out here, once for all questions in these
 
 from typing import NamedTuple
 
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
-from compatkb.engine.memo import memoized
 from compatkb.engine.relations import RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
@@ -57,17 +57,7 @@ class Context:
 
     def _is_plain(self, of: str, to: str) -> bool:
         """Return whether what two products say of each other is the same whatever hardware is pinned; most is."""
-        return self._plain is not self and not self._plain.name_hardware(of, to)
-
-    @memoized
-    def name_hardware(self, of: str, to: str) -> bool:
-        """Return whether something that two products say of each other is about some hardware alone."""
-        return any(edge.hardware for edge in (*self.facts.edges(of, to), *self.facts.edges(to, of)))
-
-    @memoized
-    def platforms_name_hardware(self) -> bool:
-        """Return whether on some hardware a product has other platforms than elsewhere."""
-        return any(self.name_hardware(product, dimension) for product in self.facts.products for dimension in PLATFORM)
+        return self._plain is not self and (of, to) not in self.facts.hardware_pairs
 
     # -- edges --------------------------------------------------------------------------------------------------
 
@@ -140,8 +130,8 @@ class Context:
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         circumstances = self.circumstances
-        if self._plain is not self and not self._plain.platforms_name_hardware():
-            return self._plain.availability(glibc)
+        if self._plain is not self and not any(to in PLATFORM for _, to in self.facts.hardware_pairs):
+            return self._plain.availability(glibc)  # no product has other platforms on some hardware than elsewhere
         return Availability(self.facts, self.edges, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
 
     # -- what products need ---------------------------------------------------------------------------------------

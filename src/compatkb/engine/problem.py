@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
-from compatkb.engine.memo import memoized
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route

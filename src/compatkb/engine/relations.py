@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Certainty, Kind
-from compatkb.engine.memo import memoized
 from compatkb.store.records import EVERY, Edge, ElementSet, PlatformSet, newest_first
 
 DEMANDING = ("needs", "constrains")

@@ -24,21 +24,8 @@ CHECKOUT = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "data")
 BUILTIN = "builtin"
 """Names the data that came with the program, whatever was taken since."""
 
-_COMPILER = (
-    "core/names.py",
-    "core/platforms.py",
-    "core/symbol_table.py",
-    "core/text_position.py",
-    "core/toml_positions.py",
-    "core/versions.py",
-    "core/vocabulary.py",
-    "authoring",
-    "schema",
-    "store",
-    "store/compiler",
-    "store/queries",
-)
-"""The modules and packages that decide what a snapshot holds: another compiler, another snapshot."""
+_COMPILER = ("core", "authoring", "schema", "store", "store/compiler", "store/queries")
+"""The folders of modules that decide what a snapshot holds: another compiler, another snapshot."""
 
 _KEPT = 4
 _SINGLE = (
@@ -198,14 +185,10 @@ def _stamp(directory: str) -> str:
 
 def compiler_files() -> list[str]:
     """Return the paths of the modules that decide what a snapshot holds."""
-    paths = []
+    paths: list[str] = []
     for name in _COMPILER:
-        path = os.path.join(_PACKAGE, name)
-        if name.endswith(".py"):
-            paths.append(path)
-        else:
-            with os.scandir(path) as entries:
-                paths += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
+        with os.scandir(os.path.join(_PACKAGE, name)) as entries:
+            paths += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
     return paths
 
 

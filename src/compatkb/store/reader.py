@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
+from compatkb.core.memo import memoized
 from compatkb.core.names import word_key
 from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.errors import DataError
@@ -61,11 +62,6 @@ class Snapshot:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
-        self._elements: dict[str, Elements] = {}
-        self._edges: dict[str, dict[str, tuple[Edge, ...]]] = {}
-        self._citations: dict[str, Sources] = {}
-        self._series: dict[str, tuple[int, ...]] = {}
-        self._platforms: dict[tuple[str, int], int] = {}
         self.contexts: dict[Any, Any] = {}  # what the engine keeps between questions, by their circumstances
         self.kept: dict[Any, Any] = {}  # what queries returned, by query and arguments
 
@@ -154,13 +150,11 @@ class Snapshot:
         query = "select id, name, aliases from feature order by id"
         return {feature: (name, *json.loads(aliases)) for feature, name, aliases in self.select(query)}
 
+    @memoized
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
-        elements = self._elements.get(product)
-        if elements is None:
-            rows = enumerate(self.select(f"select {ELEMENT} from element where product = ? order by idx", product))
-            elements = self._elements[product] = Elements([self._element(product, idx, row) for idx, row in rows])
-        return elements
+        rows = enumerate(self.select(f"select {ELEMENT} from element where product = ? order by idx", product))
+        return Elements([self._element(product, idx, row) for idx, row in rows])
 
     def _element(self, product: str, idx: int, row: tuple[Any, ...]) -> Element:
         version, release, stage, installable, devices, channels, only_with, *dates = row[:14]
@@ -177,15 +171,14 @@ class Snapshot:
         own = next((e.distribution for e in self.elements(product) if e.version == version), None)
         return own or self.products[product].distribution
 
+    @memoized
     def series(self, product: str) -> tuple[int, ...]:
         """Return the elements of each series of a product, oldest series first."""
-        if product not in self._series:
-            depth, elements_by_series = self.products[product].series, dict[str, int]()
-            for element in self.elements(product):
-                name = series_name(element.release, depth)
-                elements_by_series[name] = elements_by_series.get(name, 0) | 1 << element.idx
-            self._series[product] = tuple(elements_by_series.values())
-        return self._series[product]
+        depth, elements_by_series = self.products[product].series, dict[str, int]()
+        for element in self.elements(product):
+            name = series_name(element.release, depth)
+            elements_by_series[name] = elements_by_series.get(name, 0) | 1 << element.idx
+        return tuple(elements_by_series.values())
 
     def floors(self, element: Element) -> tuple[Floor, ...]:
         """Return the groups of an element's wheels by the oldest glibc that they admit."""
@@ -248,14 +241,9 @@ class Snapshot:
         grid = self.grid
         return (1 << len(grid["python"]) * len(grid["arch"]) * len(grid["os"])) - 1
 
+    @memoized
     def dimension_cells(self, dimension: str, mask: int) -> int:
         """Return the platform bits whose value of `dimension` is among the elements in `mask`."""
-        key = (dimension, mask)
-        if key not in self._platforms:
-            self._platforms[key] = self._dimension_cells(dimension, mask)
-        return self._platforms[key]
-
-    def _dimension_cells(self, dimension: str, mask: int) -> int:
         pythons, archs, systems = (len(self.grid[name]) for name in ("python", "arch", "os"))
         row, block = (1 << pythons) - 1, (1 << pythons * archs) - 1
         if dimension == "python":
@@ -289,14 +277,18 @@ class Snapshot:
         query = f"select {EDGE} from edge where of_product = ? and to_product = ? and extra != '' order by id"
         return tuple(edge for edge in map(self.edge, self.select(query, of, to)) if edge.extra in extras)
 
+    @cached_property
+    def hardware_pairs(self) -> frozenset[tuple[str, str]]:
+        """The products that say something of each other which holds on some hardware alone, each pair both ways round."""
+        pairs = self.select("select distinct of_product, to_product from edge where hardware != '0'")
+        return frozenset(pair for of, to in pairs for pair in ((of, to), (to, of)))
+
+    @memoized
     def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
-        edges_by_product = self._edges.get(of)
-        if edges_by_product is None:
-            groups: dict[str, list[Edge]] = {}
-            for row in self.select(f"select {EDGE} from edge where of_product = ? and extra = '' order by id", of):
-                groups.setdefault(row[5], []).append(self.edge(row))
-            edges_by_product = self._edges[of] = {to: tuple(edges) for to, edges in groups.items()}
-        return edges_by_product
+        edges_by_product: dict[str, list[Edge]] = {}
+        for row in self.select(f"select {EDGE} from edge where of_product = ? and extra = '' order by id", of):
+            edges_by_product.setdefault(row[5], []).append(self.edge(row))
+        return {to: tuple(edges) for to, edges in edges_by_product.items()}
 
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
@@ -313,11 +305,10 @@ class Snapshot:
         """The edges that do not hold beside some products, by what their makers say."""
         return self.records(Waiver, "from waiver")
 
+    @memoized
     def citations(self, claim: str) -> Sources:
         """Return the sources of a claim."""
-        if claim not in self._citations:
-            self._citations[claim] = tuple(self.select("select text, url from citation where claim = ? order by n", claim))
-        return self._citations[claim]
+        return tuple(self.select("select text, url from citation where claim = ? order by n", claim))
 
     @cached_property
     def routes(self) -> tuple[Route, ...]:
