@@ -1,11 +1,21 @@
 """What the elements of products are by themselves for a device on a day: installable, yanked, ended, how old."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
+
+Reason = tuple[str, ElementSet]
+"""A short code for why elements cannot be in a stack, and these elements."""
+
+
+def union(reasons: Iterable[Reason]) -> ElementSet:
+    """Return the elements to which any of some reasons applies."""
+    return reduce(or_, (elements for _, elements in reasons), 0)
 
 
 class Candidates:
@@ -32,31 +42,34 @@ class Candidates:
         return sum(1 << element.idx for element in self.facts.elements(product) if good(element))
 
     @memoized
+    def refused(self, product: str) -> tuple[Reason, ...]:
+        """Return the elements that cannot be installed for this device or on this day, by why; first what counts most."""
+        role, until = self.facts.products[product].role, self._uploaded_until
+        is_dated = until is not None and role not in (Role.DIMENSION, Role.FEATURE)
+
+        def is_for_others(element: Element) -> bool:
+            of_a_device = role not in UNBUILT or (role == Role.DIMENSION and bool(element.devices))
+            return of_a_device and self.device not in element.devices
+
+        def is_elsewhere(element: Element) -> bool:
+            return self._channels is not None and bool(element.channels) and self._channels.isdisjoint(element.channels)
+
+        reasons: dict[str, Callable[[Element], bool]] = {
+            "device": is_for_others,
+            "source-only": lambda e: not e.installable and e.stage == "source-only",
+            "tag-only": lambda e: not e.installable and e.stage == "tag-only",
+            "no-build": lambda e: not e.installable,
+            "not-yet": lambda e: e.since is not None and e.since > self.as_of,
+            "too-new": lambda e: is_dated and (e.by or e.since or 0) > (until or 0),  # or it may be: the day is not known
+            "from-source": lambda e: e.stage == "from-source" and is_elsewhere(e),
+            "elsewhere": is_elsewhere,
+        }
+        return tuple((reason, self._those(product, applies)) for reason, applies in reasons.items())
+
+    @memoized
     def offers(self, product: str) -> ElementSet:
         """Return the elements that can be installed for this device and were out on this day."""
-        return self._those(product, self._is_offered)
-
-    def _is_offered(self, element: Element) -> bool:
-        role = self.facts.products[element.product].role
-        if not element.installable or (element.since is not None and element.since > self.as_of) or self.is_too_new(element):
-            return False
-        if self.is_elsewhere(element):
-            return False
-        return (
-            role in (Role.LEAF, Role.FEATURE)
-            or self.device in element.devices
-            or (role == Role.DIMENSION and not element.devices)
-        )
-
-    def is_too_new(self, element: Element) -> bool:
-        """Return whether installers that wait leave an element out: it was uploaded later, or may have been."""
-        if self._uploaded_until is None or self.facts.products[element.product].role in (Role.DIMENSION, Role.FEATURE):
-            return False
-        return (element.by or element.since or 0) > self._uploaded_until
-
-    def is_elsewhere(self, element: Element) -> bool:
-        """Return whether a build is on other indexes than those that installers ask."""
-        return self._channels is not None and bool(element.channels) and self._channels.isdisjoint(element.channels)
+        return (1 << self.facts.sizes[product]) - 1 & ~union(self.refused(product))
 
     @memoized
     def serving(self, product: str) -> ElementSet:

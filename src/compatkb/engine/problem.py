@@ -8,6 +8,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
 from compatkb.engine.budget import Budget
+from compatkb.engine.candidates import Reason, union
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
@@ -146,19 +147,7 @@ class Question:
         pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
-        if product in self.route.without:
-            return 0
-        mask = self.context.candidates.offers(product)
-        if not self._pins_foreign:
-            mask &= ~self.context.candidates.foreign(product)
-        for others, bound in self.context.candidates.only_beside(product):
-            if not others <= set(self.required):
-                mask &= ~bound
-        if pin:
-            mask &= pin.mask
-            if pin.strict and not pin.exact:
-                mask &= ~self.context.candidates.yanked(product)
-        return mask & ~self._refusing_patch(product)
+        return self.context.candidates.offers(product) & ~union(self._held_back(product)) & (pin.mask if pin else EVERY)
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
@@ -168,10 +157,6 @@ class Question:
         """Return whether all builds of a product that can be installed are for devices that no route serves."""
         offered = self.context.candidates.offers(product)
         return bool(offered) and not offered & ~self.context.candidates.foreign(product)
-
-    def _refusing_patch(self, product: str) -> ElementSet:
-        """Return the elements whose Requires-Python excludes the patch release of Python that is pinned."""
-        return self.context.candidates.refusing(product, self._python_patch) if self._python_patch else 0
 
     @memoized
     def provided(self, product: str) -> ElementSet:
@@ -186,38 +171,28 @@ class Question:
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0
-        elements = self.facts.elements(product).of(admitted)
-        return sum(1 << e.idx for e in elements if e.installable and not self._held_back(e))
+        reasons = (*self.context.candidates.refused(product), *self._held_back(product))
+        return admitted & ~union(reason for reason in reasons if reason[0] != "device")
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
-        role = self.facts.products[element.product].role
-        if self.device not in element.devices and (role not in UNBUILT or (role == Role.DIMENSION and element.devices)):
-            return "device"
-        if not element.installable:
-            return element.stage if element.stage in ("source-only", "tag-only") else "no-build"
-        return self._held_back(element)
+        reasons = (*self.context.candidates.refused(element.product), *self._held_back(element.product))
+        return next((code for code, elements in reasons if elements >> element.idx & 1), None)
 
-    def _held_back(self, element: Element) -> str | None:
-        """Return why an element that can be installed for this device cannot be in a stack all the same."""
-        if element.product in self.route.without:
-            return "other-route"
-        if element.since is not None and element.since > self.request.as_of:
-            return "not-yet"
-        if self.context.candidates.is_too_new(element):
-            return "too-new"
-        if self.context.candidates.is_elsewhere(element):
-            return element.stage if element.stage == "from-source" else "elsewhere"
-        if not element.only_with <= set(self.required):
-            return "only-with"
-        pin = self.pins.get(element.product)
-        if pin and pin.strict and not pin.exact and self.context.candidates.yanked(element.product) >> element.idx & 1:
-            return "yanked"
-        if self._refusing_patch(element.product) >> element.idx & 1:
-            return "python-patch"
-        if self.context.candidates.foreign(element.product) >> element.idx & 1 and not self._pins_foreign:
-            return "foreign"
-        return None
+    def _held_back(self, product: str) -> Iterator[Reason]:
+        """Yield why elements that can be installed for this device are in no stack of this question all the same."""
+        candidates, pin = self.context.candidates, self.pins.get(product)
+        if product in self.route.without:
+            yield "other-route", EVERY
+        for others, elements in candidates.only_beside(product):
+            if not others <= set(self.required):
+                yield "only-with", elements
+        if pin and pin.strict and not pin.exact:
+            yield "yanked", candidates.yanked(product)
+        if self._python_patch:
+            yield "python-patch", candidates.refusing(product, self._python_patch)
+        if not self._pins_foreign:
+            yield "foreign", candidates.foreign(product)
 
 
 class Problem:
