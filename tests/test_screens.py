@@ -23,7 +23,7 @@ from compatkb.store.reader import Snapshot
 SCREENS = ROOT / "tests" / "cases" / "screens"
 CASES = sorted(SCREENS.glob("*.txt"))
 TODAY = "2026-11-23"
-COMMAND = re.compile(r"^ +(?:python -m |python -c |uv pip |compatkb |docker )")
+COMMAND = re.compile(r"^ +(?:python -m |python -c |uv pip |compatkb |docker |git clone |\(cd )")
 CATALOG = ("show", "eol")
 """Commands whose screens have no command to paste."""
 SOURCE = re.compile(r"^  \[\d+\] |^      \S")

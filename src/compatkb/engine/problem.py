@@ -147,7 +147,8 @@ class Question:
         pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
-        return self.context.candidates.offers(product) & ~union(self._held_back(product)) & (pin.mask if pin else EVERY)
+        every = (1 << self.facts.sizes[product]) - 1
+        return (pin.mask if pin else every) & ~union(self._refused(product))
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
@@ -171,19 +172,18 @@ class Question:
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0
-        reasons = (*self.context.candidates.refused(product), *self._held_back(product))
-        return admitted & ~union(reason for reason in reasons if reason[0] != "device")
+        return admitted & ~union(reason for reason in self._refused(product) if reason[0] != "device")
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
-        reasons = (*self.context.candidates.refused(element.product), *self._held_back(element.product))
-        return next((code for code, elements in reasons if elements >> element.idx & 1), None)
+        return next((code for code, elements in self._refused(element.product) if elements >> element.idx & 1), None)
 
-    def _held_back(self, product: str) -> Iterator[Reason]:
-        """Yield why elements that can be installed for this device are in no stack of this question all the same."""
+    def _refused(self, product: str) -> Iterator[Reason]:
+        """Yield why elements of a product are in no stack of this question, first what counts most."""
         candidates, pin = self.context.candidates, self.pins.get(product)
         if product in self.route.without:
             yield "other-route", EVERY
+        yield from candidates.refused(product)
         for others, elements in candidates.only_beside(product):
             if not others <= set(self.required):
                 yield "only-with", elements

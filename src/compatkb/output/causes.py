@@ -1,5 +1,6 @@
 """Why a request has no stack, as sentences, and the sources of each."""
 
+import re
 from collections.abc import Iterable
 from datetime import date
 
@@ -67,6 +68,9 @@ def _offer(facts: Snapshot, conflict: Cause, request: Request) -> str:
         by_code.setdefault(code, []).append(element)
     if list(by_code) == ["device"]:
         return f"{what} is built for {listed(made_for, 'or')}, not {device}"
+    if "other-route" in by_code:
+        route = next(route.name for route in facts.routes if route.id == conflict.route)
+        return f"{route[0].upper()}{route[1:]} goes without {what}"
     parts = [_refusal(facts, code, by_code[code], request) for code in sorted(by_code, key=lambda code: code == "device")]
     return f"{what} has no wheel for {device}: {'; '.join(parts)}"
 
@@ -101,8 +105,6 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
     if code == "python-patch":
         python = next(pin.patch for pin in request.pins if pin.patch)
         return f"the metadata of {names} exclude Python {python}"
-    if code == "other-route":
-        return f"{label(facts, elements[0].product)} would have to be left out"
     if code == "foreign":
         return f"{names} {is_} built for another device, and chosen only where a pin names such a build"
     if code == "only-with":
@@ -234,7 +236,7 @@ def _denial(facts: Snapshot, conflict: Cause, edge: Edge, request: Request | Non
     pin = request.pin(edge.to) if request else None
     text = pin.text.removeprefix(pin.product).lstrip("= ") if pin else ""
     is_listed = facts.products[edge.to].scheme == "listed"
-    spec = edge.spec.replace("==", "")
+    spec = re.sub("={2,3}", "", edge.spec)
     names = listed([value(facts, edge.to, name) for name in spec.split(" or ")], "or")
     needed = names if is_listed else f"{label(facts, edge.to)} {spec}"
     wanted = pin_words(facts, pin) if pin and is_listed else text

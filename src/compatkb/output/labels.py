@@ -38,7 +38,7 @@ def value(facts: Snapshot, dimension: str, version: str) -> str:
 
 def term(facts: Snapshot, text: str) -> str:
     """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
-    product, equal, version = text.partition("==")
+    product, equal, version = text.replace("===", "==").partition("==")
     if not equal or "," in version:
         return label(facts, text)
     listed = product in facts.products and facts.products[product].scheme == "listed"

@@ -117,7 +117,7 @@ def warning_sources(facts: Snapshot, warned: StackWarning) -> tuple[CitedSource,
 
 def plain(term: str) -> str:
     """Return a term without its operator where it names one version: ipex==2.8.10+xpu is ipex 2.8.10+xpu."""
-    product, equal, version = term.partition("==")
+    product, equal, version = term.replace("===", "==").partition("==")
     return f"{product} {version}" if equal and "," not in version else term
 
 
