@@ -287,6 +287,18 @@ def test_what_is_needed_may_need_more_itself(tmp_path: Path) -> None:
     assert versions(ask(facts, "ext==1.0")) == [{"torch": "2.0.0", "ext": "1.0"}]
 
 
+def test_a_pinned_runtime_is_one_that_metadata_admit(tmp_path: Path) -> None:
+    """A runtime that a claim pins stands in the stack in the newest version that the metadata of all members leave."""
+    ext = product("ext", distribution="ext", releases=["1.0"], claims=[needs("ext", "torch"), needs("ext", "rt==1.*")])
+    num = product("rt", distribution="rt", role="leaf", releases=["2.0", "1.5", "1.4"])
+    published = release("1.0", builds=[build("1.0", channels=["default"])])
+    helper = product("helper", distribution="helper", releases=[published], claims=[needs("helper", "torch")])
+    listed = index("helper", [listing("1.0", requires=["rt<1.5"])])
+    facts = universe(tmp_path, [product("torch", releases=["2.0.0"]), ext, helper, num], indexes=[listed])
+    assert versions(ask(facts, "ext")) == [{"torch": "2.0.0", "ext": "1.0", "rt": "1.5"}]
+    assert versions(ask(facts, "ext", "helper")) == [{"torch": "2.0.0", "ext": "1.0", "helper": "1.0", "rt": "1.4"}]
+
+
 def test_a_build_for_company_leaves_the_others_alone(tmp_path: Path) -> None:
     """Where a newer build is of use beside another product only, an older one is taken without that."""
     company = release("2.0", builds=[build("2.0", only_with=["ext"])])

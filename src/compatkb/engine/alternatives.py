@@ -201,7 +201,7 @@ def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | Non
 
 
 def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Ties:
-    """Return what is best of all that is supported, at `worst` so, on any device and over any route; empty: nothing is."""
+    """Return the best stacks supported no worse than `worst`, on any device and over any route; empty if there are none."""
     hits: list[tuple[Problem, Found]] = []
     for problem in problems:
         bar = min((preference(each, assignment.quality) for each, assignment in hits), default=None)

@@ -58,7 +58,7 @@ class Availability:
         """Hold what products and their elements say of others, and the days; see `context.Circumstances`."""
         self.facts, self._edges, self._edges_from = facts, edges, edges_from
         self._as_of, self._lists_until = as_of, lists_until
-        # Where runtimes exclude each other and where an inferred pin decides, by members and whether only firm ones count.
+        # Where runtimes exclude each other and where one is an inferred pin, by members and whether only firm ones count.
         self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
         # For a product and what is waived: platforms by how well they are known, each with the elements that are alike in it.
         self._alike: dict[tuple[str, frozenset[str]], dict[Support, ElementSet]] = {}

@@ -14,7 +14,7 @@ from compatkb.store.records import EVERY, Edge, Element, ElementSet, Pin
 
 
 class Cause(NamedTuple):
-    """A constraint that excludes stacks; `certain` is false where an absence or inference proves nothing."""
+    """A constraint that excludes stacks; `certain` if its conflict was found among stated and observed facts alone."""
 
     blocker: Constraint
     device: str
@@ -36,9 +36,9 @@ class _Conflicts:
         return not Search(self._problem.waiving(self._every.difference(active)), Aim.FIRST).run()
 
     def excludes_alone(self, constraint: Constraint) -> bool:
-        """Return whether one constraint excludes every stack by itself; of runtimes, whose constraints meet, that is not said.
+        """Return whether one constraint excludes every stack by itself; never for runtimes, which exclude only together.
 
-        All others being waived, it does where it leaves its products no pair, or its product no platform.
+        With all others waived it does if it leaves its two products no pair, or its one product no platform.
         """
         kind, *products = constraint
         of_platform = kind == "platform" or products[-1] in EXPLAINING
@@ -104,7 +104,7 @@ def conflict_of(problem: Problem, preferred: tuple[Constraint, ...] = ()) -> tup
 
 
 def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
-    """Return a pair of pins one of which excludes what the other names, a version that no list reaches; None if there is none.
+    """Return a pair of pins one of which excludes what the other names, a version beyond all lists; None if there is none.
 
     Such a version may well exist; what a published release says of it is fixed all the same.
     """

@@ -12,7 +12,7 @@ from compatkb.store.records import ElementSet, PlatformSet
 def narrowed(problem: Problem, worst: Certainty) -> tuple[dict[str, ElementSet], PlatformSet]:
     """Return the candidates of each product that are left, and the platforms; none at all where there is no stack.
 
-    If the support of a stack is at `worst` inferred, those go too that nothing supports beside other products' candidates.
+    If stacks are wanted whose support is no worse than inferred, candidates go too that no other product's candidate supports.
     """
     if problem.is_narrowed:
         return problem.domains, problem.platforms

@@ -33,7 +33,7 @@ class Relation(NamedTuple):
     inferred: PlatformSet  # inferred to work
     required: PlatformSet  # one demands the other, so something must support the two
     disputed: PlatformSet  # an undecided dispute leaves them open
-    unknown: PlatformSet  # something should support the two, and nothing does
+    unknown: PlatformSet  # disputed; or something should support the two, and nothing does
     doubtful: PlatformSet  # something should support the two, and nothing certain does
 
 

@@ -1,11 +1,12 @@
 """What builds require of products that nobody pinned and that are known only through such requirements."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from compatkb.engine.constraints import is_waived
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.problem import ABSENT, Member, Problem
-from compatkb.store.records import ElementSet, PlatformSet
+from compatkb.store.records import EVERY, ElementSet, PlatformSet
 
 
 def runtime_requirements(
@@ -36,7 +37,7 @@ def runtime_requirements(
 def runtime_conflicts(
     problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False
 ) -> tuple[PlatformSet, PlatformSet]:
-    """Return where requirements on runtimes exclude each other, and where an inferred pin decides them.
+    """Return where requirements on runtimes exclude each other, and where one of them is an inferred pin.
 
     With `firm_only` where they do so whatever further product comes along.
     """
@@ -51,25 +52,37 @@ def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) 
     conflicting = doubtful = 0
     for runtime, requirements in required.items():
         waived = problem.waived_of_platform(runtime)
-        for platforms, versions, is_inferred in regions_of(requirements):
-            conflicting |= platforms & ~problem.availability.somewhere(runtime, versions, waived)
-            doubtful |= platforms if is_inferred else 0
+        for region in regions_of(requirements):
+            conflicting |= region.platforms & ~problem.availability.somewhere(runtime, region.versions, waived)
+            doubtful |= region.platforms if region.is_inferred_pin else 0
     return conflicting, doubtful
 
 
-def regions_of(requirements: list[RuntimeRequirement]) -> list[tuple[PlatformSet, ElementSet, bool]]:
-    """Return disjoint platforms with the versions that all requirements admit there, and whether an inferred pin decides."""
-    regions: list[tuple[PlatformSet, ElementSet, bool]] = []
-    seen = 0
+class RuntimeRegion(NamedTuple):
+    """Platforms on which the same requirements on a runtime hold, and what these say together."""
+
+    platforms: PlatformSet
+    versions: ElementSet = EVERY  # that all of them admit
+    is_inferred_pin: bool = False  # one of them pins the runtime, by inference
+    pins: bool = False  # one that installers do not read pins it
+    bounds: tuple[str, ...] = ()  # those that installers do not read
+
+
+def regions_of(requirements: Iterable[RuntimeRequirement]) -> list[RuntimeRegion]:
+    """Return the platforms on which something is required of a runtime, cut so that the same holds all over each."""
+    regions = [RuntimeRegion(EVERY)]
     for requirement in requirements:
-        cut: list[tuple[PlatformSet, ElementSet, bool]] = []
-        for platforms, versions, is_inferred in regions:
-            if shared := platforms & requirement.platforms:
-                cut.append((shared, versions & requirement.versions, is_inferred or requirement.is_inferred_pin))
-            if rest := platforms & ~requirement.platforms:
-                cut.append((rest, versions, is_inferred))
-        if fresh := requirement.platforms & ~seen:
-            cut.append((fresh, requirement.versions, requirement.is_inferred_pin))
-        seen |= requirement.platforms
+        cut: list[RuntimeRegion] = []
+        for region in regions:
+            if here := region.platforms & requirement.platforms:
+                versions, is_inferred = region.versions & requirement.versions, requirement.is_inferred_pin
+                part = RuntimeRegion(here, versions, region.is_inferred_pin or is_inferred, region.pins, region.bounds)
+                if not requirement.in_metadata:
+                    is_new = requirement.bound not in (*part.bounds, "") and " or " not in requirement.bound
+                    bounds = (*part.bounds, requirement.bound) if is_new else part.bounds
+                    part = part._replace(pins=part.pins or requirement.pins, bounds=bounds)
+                cut.append(part)
+            if rest := region.platforms & ~requirement.platforms:
+                cut.append(region._replace(platforms=rest))
         regions = cut
-    return regions
+    return [region for region in regions if region.versions != EVERY]

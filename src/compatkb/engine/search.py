@@ -61,7 +61,7 @@ class Search:
     def __init__(
         self, problem: Problem, aim: Aim, worst: Certainty = Certainty.UNKNOWN, bar: tuple[int, ...] | None = None
     ) -> None:
-        """Look for stacks whose support is at `worst` so, none behind the preference `bar`.
+        """Look for stacks whose support is no worse than `worst`, and whose preference is not behind `bar`.
 
         With UNKNOWN every stack counts as one that nothing supports: it is only asked whether nothing excludes it.
         """

@@ -17,9 +17,9 @@ from compatkb.engine.companions import companion_products, companions_by_platfor
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
-from compatkb.engine.runtime_pins import runtime_requirements
+from compatkb.engine.runtime_pins import regions_of, runtime_requirements
 from compatkb.engine.search import Found
-from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet
+from compatkb.store.records import UNBUILT, Edge, Element, PlatformSet
 
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
 """Pythons, systems and architectures, every combination of them, and their bits."""
@@ -80,8 +80,7 @@ def stacks_of(problem: Problem, assignment: Found) -> list[Stack]:
             cut += _cut([(platforms, values)], companions_by_platform(problem, chosen, beside, product, assignment))
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
-        unread = [requirement for requirement in requirements if not requirement.in_metadata]  # installers see to the rest
-        parts = _cut(parts, _runtime_values(problem, runtime, unread)) if unread else parts
+        parts = _cut(parts, _runtime_values(problem, runtime, requirements))
     for dimension in problem.facts.shown:
         if dimension not in problem.pins and (named := _vouched(problem, chosen, dimension, assignment.quality.level)):
             parts = _cut(parts, _dimension_values(named, dimension))
@@ -110,26 +109,19 @@ def _cut(
 def _runtime_values(
     problem: Problem, runtime: str, requirements: list[RuntimeRequirement]
 ) -> list[tuple[PlatformSet, _Value]]:
-    """Return for each platform the version of a runtime that is pinned there, or the bound on it."""
-    every, listed = problem.facts.all_platforms, (1 << problem.facts.sizes[runtime]) - 1
-    regions: list[tuple[PlatformSet, ElementSet, bool, tuple[str, ...]]] = [(every, listed, False, ())]
-    for requirement in requirements:
-        cut = []
-        for platforms, versions, is_pinned, bounds in regions:
-            if here := platforms & requirement.platforms:
-                is_new = requirement.bound not in (*bounds, "") and " or " not in requirement.bound
-                more = (*bounds, requirement.bound) if is_new else bounds
-                cut.append((here, versions & requirement.versions, is_pinned or requirement.pins, more))
-            if rest := platforms & ~requirement.platforms:
-                cut.append((rest, versions, is_pinned, bounds))
-        regions = cut
-    values: list[tuple[PlatformSet, _Value]] = []
-    for platforms, versions, is_pinned, bounds in regions:
-        if is_pinned and versions:
-            values.append((platforms, problem.facts.elements(runtime)[versions.bit_length() - 1]))
-        elif bounds:
-            values.append((platforms, (runtime, ",".join(sorted(bounds)))))
-    return values
+    """Return for each platform the version of a runtime that is pinned there, or the bound on it, as far as nobody reads them.
+
+    What is in metadata installers see to; it only narrows the versions.
+    """
+    elements, values = problem.facts.elements(runtime), dict[_Value, PlatformSet]()
+    for region in regions_of(requirements):
+        versions = region.versions & (1 << len(elements)) - 1
+        if (region.pins and versions) or region.bounds:
+            value = (
+                elements[versions.bit_length() - 1] if region.pins and versions else (runtime, ",".join(sorted(region.bounds)))
+            )
+            values[value] = values.get(value, 0) | region.platforms
+    return [(platforms, value) for value, platforms in values.items()]
 
 
 def _dimension_values(named: Mapping[str, PlatformSet], dimension: str) -> list[tuple[PlatformSet, _Value]]:
