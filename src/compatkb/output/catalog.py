@@ -24,7 +24,7 @@ from compatkb.store.queries.products import (
 )
 from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product, picked
+from compatkb.store.records import Element, Product, picked
 from compatkb.store.suggestions import unknown_version
 
 Content = dict[str, Any]
@@ -144,6 +144,11 @@ def _chosen(facts: Snapshot, product: Product, version: str, day: date) -> list[
     ]
 
 
+def _newest_first(builds: list[Element]) -> list[Element]:
+    """Return builds with the newest first, those for devices that no route serves last."""
+    return sorted(builds, key=lambda element: (element.foreign, -element.idx))
+
+
 def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
     says, claimed_by = [], []
     bits = sum(1 << e.idx for e in builds)
@@ -174,7 +179,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
                 "links": _links(facts, product, e),
                 "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
             }
-            for e in reversed(builds)
+            for e in _newest_first(builds)
             if product.role in (Role.PACKAGE, Role.COMPANION)
         ],
         "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
@@ -334,7 +339,7 @@ def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
                 "eol": eol,
                 "ended": bool(eol and eol < day.isoformat()),
                 "yanked": bool(builds) and all(e.yank_by is not None for e in builds),
-                "builds": [e.version for e in reversed(builds)],
+                "builds": [e.version for e in _newest_first(builds)],
                 "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in builds)],
             }
         )

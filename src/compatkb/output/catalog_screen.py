@@ -84,12 +84,16 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
     name = f"{product.label} {known}" if known == entry["version"] else name
     blocks: list[Block] = []
-    builds = entry["builds"]
+    foreign = {element.version: element.kind for element in facts.elements(product.id) if element.foreign}
+    builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
+    others = [build["version"] for build in entry["builds"] if build not in builds]
     for number, build in enumerate(builds[:_BUILDS]):
-        blocks.append(Block(labelled("" if number else "builds", _build(facts, build)), 1))
+        blocks.append(Block(labelled("" if number else "builds", _build(facts, build, foreign.get(build["version"]))), 1))
     if len(builds) > _BUILDS:
         rest = ", ".join(build["version"] for build in builds[_BUILDS:])
         blocks.append(Block(labelled("", rest), 2))
+    if others:
+        blocks.append(Block(labelled("", f"for other devices: {', '.join(others)}"), 2))
     links = [link for build in builds[:_BUILDS] for link in build["links"]]
     if link := min(links, key=partial(_commonness, facts), default=None):
         needed = _foreign(link["needs"])
@@ -145,9 +149,9 @@ def _commonness(facts: Snapshot, link: Content) -> tuple[bool, int, int]:
     return bool(link["unlinked"]), -facts.families.index(link["os"]), -facts.grid["arch"].index(link["arch"])
 
 
-def _build(facts: Snapshot, build: Content) -> str:
-    """Return a build with what it is for, where it is and for which platforms it has wheels."""
-    devices = listed([value(facts, "device", device) for device in build["devices"]])
+def _build(facts: Snapshot, build: Content, kind: str | None) -> str:
+    """Return a build with what it is for (the `kind` of device that it was compiled for), where it is, and its wheels."""
+    devices = listed([value(facts, "device", device) for device in ([kind] if kind else build["devices"])])
     state = [build["stage"]] if build["stage"] != "stable" else []
     state += ["yanked"] if build["yanked"] else []
     where = listed([_channel(facts, channel) for channel in build["channels"]], "or")
