@@ -1,4 +1,4 @@
-"""Other people's files against our data: checkers of documents and of repositories, run in a loop."""
+"""Checks other people's files against our data: documents and projects, each by its own checker."""
 
 import re
 from collections import Counter

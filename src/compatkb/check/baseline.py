@@ -1,4 +1,4 @@
-"""The baseline: findings that were there when a project began to check, which no longer count."""
+"""The baseline: findings recorded when a project began to check, which no longer count."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""The configuration of `check`: the table `[tool.compatkb]` of a pyproject.toml."""
+"""Reads the configuration of `check`: the table `[tool.compatkb]` of a pyproject.toml."""
 
 from collections.abc import Callable, Container, Mapping
 from fnmatch import fnmatch

@@ -1,4 +1,4 @@
-"""A file that is checked, the rules, and what a checker is told: what every checker of `check` works with."""
+"""The file under check and its context: what every checker and rule is given."""
 
 from datetime import date
 from typing import NamedTuple

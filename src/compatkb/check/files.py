@@ -1,4 +1,4 @@
-"""Which files are checked: found below folders, read as text, written back as they were."""
+"""Finds the files to check, reads them as text, and writes them back as they were."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What mends findings: replacements put into a text, and shown as a diff."""
+"""Applies the fixes of findings: replacements in a text, also shown as a diff."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""What the data know of the words in a document: products behind headings, versions, image tags, references."""
+"""Looks up the words of a document in the data: products behind headings, versions, image tags, references."""
 
 import re
 from collections.abc import Iterable, Iterator

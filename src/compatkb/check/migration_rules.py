@@ -1,4 +1,4 @@
-"""The rules of `migrate`; docs/check.md describes each."""
+"""Declares the rules of `migrate`; docs/check.md describes each."""
 
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Severity

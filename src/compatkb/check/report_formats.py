@@ -1,4 +1,4 @@
-"""What `check` found, for other programs: SARIF, code quality of GitLab, JUnit, annotations of GitHub, a pull request."""
+"""Writes findings for other programs: SARIF, GitLab code quality, JUnit, GitHub annotations, a pull request comment."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What `check` and `migrate` found: the first screen, JSON, and the list of rules."""
+"""Writes the findings of `check` and `migrate` for people: the first screen, JSON, and the list of rules."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The rules that files are checked against, in which kinds of files, and the registries by which checks name their rules."""
+"""Declares the rules and the registries by which checkers name theirs; the code of each rule is in `markdown` or `project`."""
 
 import re
 from collections.abc import Callable

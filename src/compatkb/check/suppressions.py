@@ -1,4 +1,4 @@
-"""Comments that accept findings: `# compatkb: ignore[rule] reason`, and the same in a comment of Markdown."""
+"""Comments that accept findings: `# compatkb: ignore[rule] reason`, also as a Markdown comment."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""A project's build files against its documents: build arguments, services and labels against tables and tags."""
+"""Compares a project's build files with its documents: build arguments, services and labels with tables and tags."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""How a project of uv takes packages from an index: the edits of its pyproject.toml."""
+"""Edits a uv project's pyproject.toml so that packages come from a certain index."""
 
 import re
 import tomllib

@@ -1,1 +1,1 @@
-"""Generated regions of Markdown files: found by their markers, filled from the knowledge base; docs/regions.md."""
+"""Generates the marked regions of Markdown files from the knowledge base; docs/regions.md."""

@@ -1,4 +1,4 @@
-"""Regions that answer requests: the whole answer, the commands that install its best stack, a matrix of many answers."""
+"""Regions that answer requests: a whole answer, the install commands of its best stack, a matrix of answers."""
 
 from collections.abc import Callable
 

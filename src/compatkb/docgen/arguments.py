@@ -1,4 +1,4 @@
-"""What the kinds of regions are made of: their arguments, and the question that a region puts to the facts."""
+"""The arguments of regions, and the request that a region makes."""
 
 import re
 from collections.abc import Callable

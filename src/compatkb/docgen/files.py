@@ -1,4 +1,4 @@
-"""Files with regions on disk: which ones, read and written whole, compared as a diff."""
+"""Reads, compares and atomically writes files with regions."""
 
 import difflib
 import os

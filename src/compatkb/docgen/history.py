@@ -1,4 +1,4 @@
-"""Regions about what happened and what came after: the timeline, wheels by Python, what replaces what, also in code."""
+"""Regions about time: the timeline, wheels by Python, what replaces what."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rows of image tables as of a day: which tags a document listed, and what the knowledge base holds of them."""
+"""Rows of image tables as of a day: the tags that a document listed, and what the knowledge base holds of them."""
 
 import re
 from datetime import date

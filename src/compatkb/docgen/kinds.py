@@ -1,4 +1,4 @@
-"""The registry: every kind of region, and the one function that writes a region."""
+"""The registry of regions: every kind, and the one function that writes a region."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date

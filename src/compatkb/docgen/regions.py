@@ -1,4 +1,4 @@
-"""Marked regions of Markdown, reStructuredText and HTML: found, checked, and split from the text around them.
+"""Finds and checks the marked regions of Markdown, reStructuredText and HTML.
 
 In Markdown markdown-it tells comments from code blocks, code spans and plain text, as those who show the page will.
 """

@@ -1,4 +1,4 @@
-"""A Markdown text with its regions filled."""
+"""Fills the regions of a Markdown text."""
 
 import re
 from collections.abc import Mapping

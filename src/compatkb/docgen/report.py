@@ -1,4 +1,4 @@
-"""What the `docs` commands say: text, JSON, the command that mends stale documents, a table in every form."""
+"""The output of the `docs` commands: text, JSON, the command that updates stale documents, tables in every format."""
 
 import shlex
 from collections.abc import Callable, Sequence

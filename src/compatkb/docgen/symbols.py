@@ -1,4 +1,4 @@
-"""Regions about symbols: which releases of a package find all theirs in which releases of another, and what was read."""
+"""Regions about symbols: which releases of a package find all of theirs in which releases of another."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""Where the tables of a document are not what the knowledge base makes of them, with the reason of each difference."""
+"""Finds where a document's tables differ from the knowledge base, with the recorded reason of each difference."""
 
 import re
 from collections.abc import Iterator

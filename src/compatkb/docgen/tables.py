@@ -1,4 +1,4 @@
-"""Regions that are tables of what the knowledge base holds: figures, ends of life, versions."""
+"""Regions that are tables: figures, ends of life, versions."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

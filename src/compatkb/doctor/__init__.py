@@ -1,1 +1,1 @@
-"""A machine, or an error text, against the knowledge base."""
+"""Compares a machine, or an error text, with the knowledge base."""

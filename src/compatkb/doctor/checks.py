@@ -1,4 +1,4 @@
-"""What of a machine the data know: its packages, graphics, system and driver; and what is wrong with each of them."""
+"""What the data know of a machine's packages, graphics, system and driver, and what is wrong with each."""
 
 import re
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Which device and which system a pasted text is about: each decided once, before any cause is weighed."""
+"""Decides which device and which system a pasted text is about, before any cause is weighed."""
 
 import re
 from collections import defaultdict

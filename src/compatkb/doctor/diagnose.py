@@ -1,4 +1,4 @@
-"""What is behind an error: candidate causes from what a pasted text prints, and the nearest stack that works."""
+"""Finds the cause of an error: candidate causes from a pasted text, and the nearest stack that works."""
 
 import re
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Text that people paste: made plain, and searched for patterns in time that is linear in its length, whatever it holds."""
+"""Pasted error text: normalised, and searched for patterns in time linear in its length."""
 
 import re
 from array import array

@@ -1,4 +1,4 @@
-"""A machine as the data know it, and as a question: its pins, its Python, its system and its GPU."""
+"""A machine in terms of the data, and as a request: its pins, Python, system and GPU."""
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role

@@ -1,4 +1,4 @@
-"""What takes the place of products that have ended: the best stack without them."""
+"""Finds what replaces discontinued products: the best stack without them."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What an answer about a pasted text is for: its device, system and Python; and the stacks that serve them."""
+"""What an answer about a pasted text is for: its device, system and Python, and the stacks that fit."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Symbols that a loader did not find: which releases export them, and which builds of the package find all of theirs."""
+"""Symbols that a loader did not find: which releases export them, and which builds of the package do not need them."""
 
 import re
 from collections.abc import Iterable, Iterator

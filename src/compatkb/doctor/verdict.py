@@ -1,4 +1,4 @@
-"""A machine against the data: what works, what does not, and the way to the nearest stack that works."""
+"""The verdict on a machine: what works, what does not, and the nearest stack that works."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Versions that a pasted text names: those that readings tell, and those beside the names of packages."""
+"""Extracts the versions that a pasted text names: by known output formats, and beside the names of products."""
 
 import re
 from collections.abc import Callable

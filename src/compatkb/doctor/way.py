@@ -1,4 +1,4 @@
-"""The way from what is installed to a stack that works: the one with the fewest changes, and what changes."""
+"""The path from what is installed to a stack that works: the one with the fewest changes."""
 
 from typing import NamedTuple
 

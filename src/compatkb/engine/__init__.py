@@ -1,1 +1,1 @@
-"""The answers: a pure search over the compiled knowledge base, with no clock, no text formatting and no network."""
+"""The engine: a pure search over the compiled knowledge base, with no clock, no text formatting and no I/O."""

@@ -1,4 +1,4 @@
-"""What a user of a stack must be told: warnings about its builds, and how far the features go that were asked for."""
+"""The warnings and feature support that are shown with a stack."""
 
 from functools import reduce
 from operator import or_

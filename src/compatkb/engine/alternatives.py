@@ -1,4 +1,4 @@
-"""What is near to a request that no stack answers: as few pins given up as possible, then the nearest series.
+"""Alternatives to a request that has no stack: relaxes as few pins as possible, then takes the nearest series.
 
 A stack without some pins exists only if every minimal conflict names one of them, so pins are given up along conflicts: one
 of each conflict, then one of what still conflicts without it, and so on.

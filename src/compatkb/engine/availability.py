@@ -1,4 +1,4 @@
-"""Where elements can be: their platforms, by how well each is known."""
+"""The platforms on which elements are available, by how well that is known."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

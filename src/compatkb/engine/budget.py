@@ -1,4 +1,4 @@
-"""How long an answer may take: steps of the search, and a clock that whoever asks may bring along."""
+"""The budget of an answer: search steps, and a deadline that the caller may supply."""
 
 from collections.abc import Callable
 

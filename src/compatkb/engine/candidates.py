@@ -1,4 +1,4 @@
-"""What the elements of products are by themselves for a device on a day: installable, yanked, ended, how old."""
+"""The elements of products that are candidates for a device on a day, and properties of each: yanked, ended, age."""
 
 from collections.abc import Callable, Iterable
 from functools import reduce

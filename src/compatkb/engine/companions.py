@@ -1,4 +1,4 @@
-"""What comes along with a stack without having been asked for: the newest builds that cost it nothing."""
+"""Companion packages, added to a stack without being asked for: the newest builds that cost it nothing."""
 
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.problem import Member, Problem

@@ -1,4 +1,4 @@
-"""Groups of facts that can exclude stacks, such that each can be left out of account: how conflicts are shown to be minimal.
+"""Constraints: groups of facts that can exclude stacks and can be waived as a whole, so that conflicts are shown minimal.
 
 ("offer", P) P offers no fitting build; ("platform", P) its builds lack wheels for a platform; ("claim", P, Q) what the
 two say of each other, where Q can be a dimension of the platform.

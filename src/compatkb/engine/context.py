@@ -1,4 +1,4 @@
-"""The facts as one question's circumstances see them: a device, pinned hardware, the day of knowledge and the clock.
+"""The facts under the circumstances of a question: the device, pinned hardware, the day of knowledge and the clock.
 
 What depends on nothing else is worked out here, once for all questions in these circumstances.
 """

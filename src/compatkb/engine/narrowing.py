@@ -1,4 +1,4 @@
-"""Before the search: candidates are dropped that have no platform, and those that no candidate of another product admits."""
+"""Narrowing before the search: drops candidates without a platform, and those that no candidate of another product admits."""
 
 from functools import reduce
 from operator import or_

@@ -1,4 +1,4 @@
-"""When one stack is better than another: the whole order of preference."""
+"""The order of preference among stacks."""
 
 from typing import NamedTuple
 

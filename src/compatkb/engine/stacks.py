@@ -1,4 +1,4 @@
-"""From what the search found to stacks: rectangles of platforms with companions, runtime pins, hardware and drivers."""
+"""Turns search results into stacks: platforms cut into rectangles, with companions, runtime pins, hardware and drivers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -1,1 +1,1 @@
-"""From products that have ended to what PyTorch has itself: what of a project has to change, with edits."""
+"""Migrates projects away from discontinued products to what PyTorch provides: what to change, with the edits."""

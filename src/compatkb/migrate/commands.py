@@ -1,4 +1,4 @@
-"""What commands run of products that have ended: programs, modules, lines of Python, options that only they understand."""
+"""Finds what commands run of discontinued products: programs, modules, lines of Python, options."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What the data know of names, values and commands that products bring which have ended, ready to be looked up."""
+"""The migration data, indexed for look-up: names, values and commands of discontinued products."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Imports of products that have ended: which can go, what takes them out, and why the others have to stay."""
+"""Imports of discontinued products: which can be removed, the edits that remove them, and why others must stay."""
 
 import ast
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""A Python text and the document that it stands in: a file as a whole, or the cells of a notebook."""
+"""A Python text within its document: a whole file, or the cells of a notebook."""
 
 import json
 from collections.abc import Iterable

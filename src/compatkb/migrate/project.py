@@ -1,4 +1,4 @@
-"""A project as a whole: its programs, its commands and what it installs, judged together."""
+"""Migrates a project as a whole: its programs, its commands and its requirements, judged together."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What takes a requirement or an index out of a file, and leaves the file as whole as it was."""
+"""Edits that remove a requirement or an index from a file and leave the file valid."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Python text as a migration sees it: imports, dotted names with what they mean, calls, and where each stands.
+"""The syntax of a Python text as a migration needs it: imports, resolved dotted names and calls, with positions.
 
 The standard library's parser gives places in bytes of a line; here they are offsets of characters. Names are followed as
 imports bind them, for the file as a whole; a name that is bound otherwise, too, is not `sure`.

@@ -1,4 +1,4 @@
-"""Where a migration leads: the best native stack for a device, a Python and a system; and away from which images."""
+"""The target of a migration: the best native stack for a device, a Python and a system."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

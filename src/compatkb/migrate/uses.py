@@ -1,4 +1,4 @@
-"""What a Python text uses of products that have ended: names, values, modules asked for by name; what to write instead."""
+"""Finds what a Python text uses of discontinued products: names, values, modules loaded by name; and the edits."""
 
 import ast
 import dataclasses

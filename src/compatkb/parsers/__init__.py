@@ -1,1 +1,1 @@
-"""What files of other projects say of versions: text in, typed statements with their places out."""
+"""Parsers of other projects' files: text in, typed statements with their positions out."""

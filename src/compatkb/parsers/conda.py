@@ -1,4 +1,4 @@
-"""Conda environments and conda-lock files."""
+"""Parser of conda environments and conda-lock files."""
 
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.positioned_yaml import YamlNode, read_yaml

@@ -1,4 +1,4 @@
-"""Dockerfiles and Containerfiles: stages, arguments with their defaults, and what RUN lines install.
+"""Parser of Dockerfiles and Containerfiles: stages, arguments with defaults, and what RUN lines install.
 
 Parsers that exist drop either the column or here-documents, so instructions are cut here, and RUN goes to the shell reader.
 """

@@ -1,4 +1,4 @@
-"""TOML and INI documents with the places of their values."""
+"""Parser of TOML and INI documents that keeps the position of every value."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What a file is, by its name; to know it loads no reader."""
+"""Tells what a file is by its name, without importing a parser."""
 
 import re
 from functools import cache

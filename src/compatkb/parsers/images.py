@@ -1,4 +1,4 @@
-"""References to container images."""
+"""Parser of references to container images."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which packages of a lock file only extras bring: an environment has those of the extras that it asks for, no others."""
+"""Tells which packages of a lock file only extras bring in: an environment has those of the extras that it installs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: the shell lines of their code cells."""
+"""Parser of Jupyter notebooks: the shell lines of their code cells."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""GitLab and Azure pipelines: jobs, their images and Pythons, and what their scripts install."""
+"""Parser of GitLab and Azure pipelines: jobs, their images and Pythons, and what their scripts install."""
 
 from itertools import product
 

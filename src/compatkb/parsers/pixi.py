@@ -1,4 +1,4 @@
-"""Pixi: manifests (`pixi.toml`, `[tool.pixi]` of a pyproject.toml) and lock files."""
+"""Parser of pixi manifests (`pixi.toml`, `[tool.pixi]` of a pyproject.toml) and lock files."""
 
 from collections.abc import Iterator
 from typing import Any

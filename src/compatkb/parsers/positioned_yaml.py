@@ -1,4 +1,4 @@
-"""YAML and JSON as trees whose every value knows its place; text inside them as fragments that do.
+"""Parses YAML and JSON into trees that keep the position of every value, also of text inside them.
 
 The standard loaders give values without places, and expand what a hostile file repeats. These trees come from a parser's
 events: nothing is expanded, an alias is the node itself, and nesting is bounded.

@@ -1,4 +1,4 @@
-"""The reading of a file by the reader that it deserves."""
+"""Maps each kind of file to its parser; a new format is registered here and in `file_types`."""
 
 import re
 from collections.abc import Callable

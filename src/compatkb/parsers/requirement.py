@@ -1,4 +1,4 @@
-"""One requirement as PEP 508 writes it, and the notations of other tools turned into PEP 440."""
+"""Parser of one requirement (PEP 508), and of the notations of other tools, converted to PEP 440."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Requirements and constraints files, line by line as pip reads them."""
+"""Parser of requirements and constraints files, line by line as pip reads them."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Makefiles and batch files of Windows: their lines as shell text, with their own variables filled in."""
+"""Parser of Makefiles and Windows batch files: their lines as shell text, with their own variables substituted."""
 
 import re
 from collections.abc import Iterator

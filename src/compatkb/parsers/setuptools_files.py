@@ -1,4 +1,4 @@
-"""setup.cfg and setup.py: what they hand to setuptools as literals; nothing is run."""
+"""Parser of setup.cfg and setup.py: the literals that they pass to setuptools; nothing is run."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Shell text cut into commands: words with their places, variables filled in where they are known, branches apart.
+"""Cuts shell text into commands: words with positions, known variables substituted, branches kept apart.
 
 Only as much of a shell as version statements need. What a run alone would tell (command substitution, positional
 parameters) makes a word `open`; each branch of an `if` or `case`, and each function, is a group of its own.

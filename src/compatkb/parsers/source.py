@@ -1,4 +1,4 @@
-"""The text of a file and pieces of it that still know where they stand.
+"""The text of a file, and fragments of it that know their position.
 
 A shell command may stand in a YAML block, in a JSON string or in a Dockerfile; whatever reads it asks the piece for
 lines and columns of the file.

@@ -1,4 +1,4 @@
-"""What a file states about versions: typed, frozen, each with its place, its group and its step.
+"""The statements that parsers return: typed and frozen, each with its position, group and step.
 
 A *group* is what ends up in one environment: the requirements of an extra, a stage of a Dockerfile, a job with one
 combination of its matrix, one branch of a script. A *step* is one run of an installer; what a file only declares has

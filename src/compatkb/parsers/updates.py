@@ -1,4 +1,4 @@
-"""Configurations of Renovate and Dependabot: groups of packages that are updated together."""
+"""Parser of Renovate and Dependabot configurations: groups of packages that are updated together."""
 
 import re
 

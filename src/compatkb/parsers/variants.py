@@ -1,4 +1,4 @@
-"""Wheel variants by the draft PEP 825: the label in the name of a wheel, and the tables that say what the labels stand for."""
+"""Wheel variants as defined in the draft PEP 825: the label in a wheel's name, and the tables that define labels."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Files that are YAML: parsed once, and read by what they are, which for some only the top of the file tells."""
+"""Parses YAML files once and passes each to the parser of its kind, which for some only the content tells."""
 
 import re
 from collections.abc import Callable

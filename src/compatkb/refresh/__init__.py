@@ -1,1 +1,1 @@
-"""Reads the package index and proposes what data/index/ lacks; only `index_client` talks to anyone, only `write` writes."""
+"""Reads the package index and proposes what data/index/ lacks; only `index_client` does I/O, only `write` writes."""

@@ -1,4 +1,4 @@
-"""What the data hold of a distribution, what the index lists of it, and so what the data should hold: pure."""
+"""Compares what the data hold of a distribution with what the index lists: pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

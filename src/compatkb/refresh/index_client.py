@@ -1,4 +1,4 @@
-"""The one place that talks to an index: bounded in size, time, redirects and tries; every failure is one line."""
+"""The client of package indexes: bounded in size, time, redirects and retries; every failure is one line."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What an index page lists of a distribution, checked; the names of its wheels read, and their METADATA."""
+"""What an index page lists of a distribution, validated; the names of its wheels parsed, and their METADATA."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Index pages, HTML or JSON, to listings; pypi-simple knows both forms."""
+"""Parses index pages, HTML or JSON, into listings through pypi-simple."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What a person has to decide after a run, with skeletons of records; pure."""
+"""What a person has to decide after a refresh, with skeletons of records; pure."""
 
 import re
 from collections.abc import Iterable

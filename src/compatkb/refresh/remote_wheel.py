@@ -1,4 +1,4 @@
-"""A remote file that is read piece by piece: the metadata and other small members of a wheel, without the wheel."""
+"""Reads small members of a remote wheel, such as its metadata, by HTTP ranges without downloading the wheel."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""One run: read the data, ask the index, propose; and the replacement of files, whole or not at all."""
+"""One refresh: reads the data, asks the index, proposes changes, and replaces files atomically."""
 
 import contextlib
 import difflib

@@ -1,1 +1,1 @@
-"""Claims against real installers and interpreters: cells, what runs them, and the evidence that they leave."""
+"""Validates claims with real installers and interpreters: cells, their runners, and the evidence that they record."""

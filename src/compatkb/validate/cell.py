@@ -1,4 +1,4 @@
-"""A cell of the matrix: one question to an installer or an interpreter, and what all cells share."""
+"""A cell of the validation matrix: one question to an installer or an interpreter, and what all cells share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

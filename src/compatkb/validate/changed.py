@@ -1,4 +1,4 @@
-"""Which claims a change touches: stacks that are new, or whose verdict, builds or requirements are not what they were."""
+"""Finds the claims that a change touches: stacks that are new, or whose verdict, builds or requirements changed."""
 
 import subprocess
 import tarfile

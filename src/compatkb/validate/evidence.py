@@ -1,4 +1,4 @@
-"""The evidence files, sorted, whole or not at all: what is there, what a run adds, merging; and the journal of a run."""
+"""Reads and writes the evidence files, sorted and atomically: what a run adds, merging, and the journal of a run."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""Empty libraries in place of those of a device that a run does not use, so that what links to them can be loaded.
+"""Empty stand-ins for the libraries of a device that a run does not use, so that what links to them can be loaded.
 
 Each has the name, the version nodes and the functions that the installed libraries ask for; every function returns an
 error. They prove nothing of the device: evidence made with them is marked.

@@ -1,4 +1,4 @@
-"""Runs files of a package beside a stand-in for another one that has only a version, with the target's interpreter.
+"""Runs files of a package with the target's interpreter beside a stub of another package that has only a version.
 
 python import_stub.py RESULT FOLDER PACKAGE OTHER VERSION
 Modules of the package that were not taken out of its wheel, and all of OTHER, are stand-ins that take whatever is done

@@ -1,4 +1,4 @@
-"""Fills a record from the real index, through the same bounded reader as refresh; and says which index does not answer."""
+"""Fills a recorded index from the real one, through refresh's client; reports an index that does not answer."""
 
 import math
 import threading

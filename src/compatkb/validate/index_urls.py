@@ -1,4 +1,4 @@
-"""Which addresses an installer is told for a cell, by the style of its channel: an index, one beside it, a page of links."""
+"""Which index addresses an installer is given for a cell: an index, an extra one, or a page of links."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

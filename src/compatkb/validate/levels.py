@@ -1,4 +1,4 @@
-"""The levels and the tools that decide each: one table, so that the command line and the runner agree."""
+"""The levels of validation and the tools that decide each, in one table for the command line and the runner."""
 
 from importlib import import_module
 

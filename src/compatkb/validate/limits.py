@@ -1,4 +1,4 @@
-"""Runs one command within limits of time, disk and output, no shell, and nothing is left running; where tools are."""
+"""Runs one command within limits of time, disk and output, without a shell, leaving no process behind."""
 
 import contextlib
 import os

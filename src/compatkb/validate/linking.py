@@ -1,4 +1,4 @@
-"""The level `symbols`: whether the libraries of a build find in another build the symbols that they leave undefined.
+"""The level `symbols`: whether a build's libraries find in another build the symbols that they leave undefined.
 
 Nothing is installed or run: the symbol tables of one wheel a platform are read by ranges. What a wheel for one Python
 lacks, its siblings of the same release lack too, since torch's own symbols do not depend on the Python. A cell of one

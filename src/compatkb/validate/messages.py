@@ -1,4 +1,4 @@
-"""What commands printed: the decisive lines, short and without paths of this machine; what an installer's words mean."""
+"""Extracts the decisive lines of what commands printed, without local paths; explains installers' messages."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Real pip, asked whether pins resolve together: wheels only, its report read, no wheel kept unless that is asked for."""
+"""Asks real pip whether pins resolve together: wheels only; its report is read and no wheel kept unless asked for."""
 
 import json
 import os

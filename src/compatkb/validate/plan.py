@@ -1,4 +1,4 @@
-"""Which cells there are: the stacks that the knowledge base claims, and neighbours of them that it denies.
+"""Chooses the cells to validate: the stacks that the knowledge base claims, and neighbours that it denies.
 
 Only what one index carries can be asked of it, so a plan is for one channel and one platform. Nothing here knows a
 product: the provider of the device's routes stands in every stack; a package that speaks of it, or of which it speaks,

@@ -1,4 +1,4 @@
-"""The weakest level: the exact builds are on their index for a Python and platform, withdrawn or not."""
+"""The weakest level: the exact builds are on their index for a Python and platform, yanked or not."""
 
 from packaging.version import Version
 

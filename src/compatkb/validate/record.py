@@ -1,4 +1,4 @@
-"""A recorded index: what its pages list and what resolution reads of wheels' metadata, so that real pip can ask it again.
+"""A recorded index: its pages and the wheel metadata that resolution reads, so that real pip can be asked again.
 
 A folder with a file for each distribution, one line of JSON a wheel, sorted by name. No address is kept: they are derived
 from the names when the record is served. Of METADATA all fields that resolution reads are kept and no other.

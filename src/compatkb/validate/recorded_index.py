@@ -1,4 +1,4 @@
-"""How a question reaches an index: a record on the loopback interface, filled as it is asked or not; or the real one."""
+"""How a question reaches an index: a record served on the loopback interface, filled on demand or not, or the real one."""
 
 import atexit
 import threading

@@ -1,4 +1,4 @@
-"""What a run of validation found, for people and programs."""
+"""Writes the result of a validation run for people and programs."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Rot: what resolved once and no longer does, with the files that an index had then and has no more."""
+"""Finds regressions: what resolved once and no longer does, with the files that an index has lost since."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date

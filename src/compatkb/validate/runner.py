@@ -1,4 +1,4 @@
-"""Runs cells side by side and keeps what each one saw; what finished is on disk before the next one is counted."""
+"""Runs cells in parallel and keeps what each one saw; a result is on disk before the next one is counted."""
 
 import sys
 import time

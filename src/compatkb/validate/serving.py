@@ -1,4 +1,4 @@
-"""Serves recorded indexes on the loopback interface as simple indexes (PEP 503, 658, 714), so that real pip and uv can ask it.
+"""Serves recorded indexes on the loopback interface as simple indexes (PEP 503, 658, 714) for real pip and uv.
 
 Each question gets an address of its own, so that what was served to it, and what the record lacked, are known.
 """

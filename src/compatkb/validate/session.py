@@ -1,4 +1,4 @@
-"""One run of validation from its options to its evidence: choose cells, ask them, keep and judge what they saw."""
+"""One validation run from options to evidence: chooses cells, runs them, records and judges what they saw."""
 
 import os
 import shutil

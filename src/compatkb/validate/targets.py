@@ -1,4 +1,4 @@
-"""A platform as installers name it: tags that a wheel may carry there."""
+"""A platform as installers name it: the tags that a wheel for it may carry."""
 
 import platform
 import re

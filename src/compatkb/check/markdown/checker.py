@@ -1,4 +1,4 @@
-"""The reviewer of Markdown documents: reads a page once, and asks every module that has rules for it."""
+"""Checks a Markdown document: parses it once and runs every module that has rules for it."""
 
 from collections import Counter
 from collections.abc import Iterator

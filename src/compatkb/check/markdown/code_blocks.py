@@ -1,4 +1,4 @@
-"""Code blocks as the command parser reads them: prompts and printed output left out, each block a group of its own."""
+"""Code blocks as the command parser reads them: without prompts and printed output, each block a group of its own."""
 
 import re
 from collections.abc import Iterator, Sequence

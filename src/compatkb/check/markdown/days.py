@@ -1,4 +1,4 @@
-"""Rows against the calendar: days that cannot be, and what is out of support."""
+"""Rules on dates in table rows: impossible dates, and versions that are out of support."""
 
 import re
 from collections.abc import Iterator

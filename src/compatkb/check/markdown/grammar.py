@@ -1,4 +1,4 @@
-"""The Markdown parser that the reviewer uses: markdown-it, with places kept and tables as one token each.
+"""The Markdown parser: markdown-it, with positions kept and each table as one token.
 
 markdown-it gives every cell three tokens of its own and no column; a table of a million cells would need gigabytes. Here a
 table is one token with its lines, found by the same rules, and `markdown_text` cuts its rows. markdown-it is imported with the

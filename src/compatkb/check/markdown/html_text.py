@@ -1,4 +1,4 @@
-"""HTML as the Markdown that says the same: tables, headings, links, code; every letter keeps its place."""
+"""Converts HTML to equivalent Markdown (tables, headings, links, code); every character keeps its position."""
 
 import re
 from collections.abc import Iterable

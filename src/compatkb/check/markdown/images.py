@@ -1,4 +1,4 @@
-"""Image tags: whether they were ever listed, how they are spelt, and whether they stand where they should."""
+"""Rules on image tags: whether they were ever listed, their spelling, and whether they stand in the right place."""
 
 import re
 from collections import Counter

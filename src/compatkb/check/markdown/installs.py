@@ -1,4 +1,4 @@
-"""Install commands and files in code blocks and sentences: each is an environment, judged by the rules of projects."""
+"""Rules on install commands in code blocks and sentences: each is an environment, judged by the rules for projects."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Links: where they lead against what they say, and their definitions."""
+"""Rules on links: where they lead compared with what they say, and their definitions."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tables of images against what the data know of them: builds, makers' lists, rows that their siblings have."""
+"""Rules on tables of images: builds, the makers' own lists, and rows that sibling tables have."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rows against what releases were verified with, and against known problems."""
+"""Rules on table rows compared with what releases were verified with, and with known problems."""
 
 from collections.abc import Iterator
 from datetime import date

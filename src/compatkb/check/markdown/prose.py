@@ -1,4 +1,4 @@
-"""Sentences: versions of our products that were never released, and pairs that do not work together."""
+"""Rules on sentences: versions that were never released, and pairs that do not work together."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tables read as facts: which column is which product, which image tags a row names, which versions it gives them."""
+"""Reads tables as facts: which column is which product, which image tags a row names, which versions it states."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""reStructuredText as the Markdown that says the same: tables, headings, links, code; every letter keeps its place.
+"""Converts reStructuredText to equivalent Markdown (tables, headings, links, code); every character keeps its position.
 
 docutils tells the line of a cell at best, not its column, and runs directives; here only what the checker reads is turned.
 """

@@ -1,4 +1,4 @@
-"""Commands that run images, against the text and the tables of the same document."""
+"""Rules on commands that run images, compared with the text and tables of the same document."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Documents that are no Markdown, read as the Markdown that says the same; findings stand where the text does in the file."""
+"""Documents in other formats, converted to Markdown to be checked; findings keep their place in the original file."""
 
 import re
 from collections.abc import Iterator

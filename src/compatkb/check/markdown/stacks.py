@@ -1,4 +1,4 @@
-"""Rows as statements: versions against each other, against other rows, and against what images are known to hold."""
+"""Rules on table rows as statements: versions compared with each other, with other rows, and with the contents of images."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Tables as such: their shape, and rows that are there twice."""
+"""Rules on the tables themselves: their shape, and duplicate rows."""
 
 import re
 from collections.abc import Iterator

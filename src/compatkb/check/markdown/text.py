@@ -1,4 +1,4 @@
-"""A Markdown document as the reviewer sees it: tables, links, code blocks, paragraphs and definitions, with their places."""
+"""A parsed Markdown document: tables, links, code blocks, paragraphs and definitions, with their positions."""
 
 import re
 from bisect import bisect_right

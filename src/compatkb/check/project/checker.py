@@ -1,4 +1,4 @@
-"""The checker of projects: reads all files of kinds that state versions, and judges what is installed together."""
+"""Checks a project: reads all files that state versions and judges what is installed together."""
 
 import posixpath
 import re

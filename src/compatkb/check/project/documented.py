@@ -1,4 +1,4 @@
-"""What documents of a project say of its files: which of them are installed by a command that names an index."""
+"""Finds what a project's documents say of its files: which are installed by a command that names an index."""
 
 import posixpath
 import re

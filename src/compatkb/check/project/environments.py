@@ -1,4 +1,4 @@
-"""A project as environments: what ends up installed together, with everything that its files include."""
+"""Builds the environments of a project: what ends up installed together, with everything that its files include."""
 
 import posixpath
 import tomllib

@@ -1,4 +1,4 @@
-"""What an environment holds after its steps, and what an installer is free to choose: markers, indexes, orders judged."""
+"""Works out what an environment holds after its steps and what an installer may choose: markers, indexes, order."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What is known of indexes: which builds they have, and which they have not."""
+"""Knows which builds indexes have, and which they certainly do not have."""
 
 import re
 from functools import reduce

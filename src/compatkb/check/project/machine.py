@@ -1,4 +1,4 @@
-"""Rules about what a system brings: drivers and toolkits that are installed beside packages which refuse them."""
+"""Rules on system packages: drivers and toolkits installed beside packages that refuse them."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rules about a project as a whole: images against the rest, builds against what is meant."""
+"""Rules on a project as a whole: its images compared with the rest, its builds compared with its intent."""
 
 from collections.abc import Iterator
 

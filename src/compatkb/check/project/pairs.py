@@ -1,4 +1,4 @@
-"""Rules about packages together: pairs that do not work, what drifts apart, what a later step replaces."""
+"""Rules on combinations of packages: pairs that do not work, versions that drift apart, what a later step replaces."""
 
 from collections.abc import Iterator
 from itertools import combinations

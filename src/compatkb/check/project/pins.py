@@ -1,4 +1,4 @@
-"""Rules about one package at a time: was it published, where, for which Python and system, is it yanked or out of support."""
+"""Rules on single packages: published or not, on which index, for which Python and system, yanked, out of support."""
 
 import re
 from collections.abc import Iterator

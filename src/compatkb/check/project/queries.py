@@ -1,4 +1,4 @@
-"""What the data and the engine say of the versions of an environment: sets of builds, installers' choices, denials."""
+"""Asks the data and the engine about the versions of an environment: sets of builds, installers' choices, denials."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

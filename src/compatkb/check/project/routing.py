@@ -1,4 +1,4 @@
-"""What packages bring along from an index that uv asks for nothing but what names it."""
+"""Dependencies that uv does not look for on an index because only packages named for that index use it."""
 
 from collections.abc import Iterator
 

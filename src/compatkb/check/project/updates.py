@@ -1,4 +1,4 @@
-"""Groups of updates: packages that have to move with one of a group, and are left out of it."""
+"""Rules on groups of automatic updates: packages that have to move together and are left out of the group."""
 
 import posixpath
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the rules about projects ask and hear: sets of versions, Pythons, and why versions do not go together."""
+"""The values that rules for projects exchange: sets of versions, Pythons, and reasons why versions conflict."""
 
 from typing import NamedTuple
 

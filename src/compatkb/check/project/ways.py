@@ -1,4 +1,4 @@
-"""What to write instead of versions that do not go together."""
+"""Finds what to write instead of versions that conflict."""
 
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan, sources_of
 from compatkb.check.project.queries import ProjectQueries, exactly

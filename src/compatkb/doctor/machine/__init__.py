@@ -1,4 +1,4 @@
-"""What a machine has: interpreter, packages, system, graphics, drivers, libraries. Read, never imported or run."""
+"""Reads what a machine has: interpreter, packages, system, graphics, drivers, libraries; changes nothing."""
 
 from typing import NamedTuple
 

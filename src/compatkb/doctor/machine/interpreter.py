@@ -1,4 +1,4 @@
-"""The packages of an interpreter, told by itself in a process of its own; none of them is imported."""
+"""Reads the packages of an interpreter in a process of its own, without importing any of them."""
 
 import json
 import re

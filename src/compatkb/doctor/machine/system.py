@@ -1,4 +1,4 @@
-"""The operating system, its packages, and the variables and libraries that programs get; files are read, nothing is loaded."""
+"""Reads the operating system, its packages, and the variables and libraries that programs see; only files are read."""
 
 import os
 import re

@@ -1,1 +1,1 @@
-"""What commands of shells install, per tool."""
+"""Parsers of install commands, per tool."""

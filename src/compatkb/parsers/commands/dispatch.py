@@ -1,4 +1,4 @@
-"""What commands install: shell text to the tools that it runs, with their variables and environments."""
+"""Finds the tools that shell text runs, with their variables and environments, and parses what each installs."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Words of install commands, turned into statements; what every command of one script shares."""
+"""Turns the words of install commands into statements; holds what all commands of one script share."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the tools that install something were told: one function for each kind of tool."""
+"""Parses the arguments of each install tool: one function per kind of tool."""
 
 import re
 from collections.abc import Sequence
