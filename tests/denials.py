@@ -79,7 +79,7 @@ class Possible(Trial):
 
     def _holds(self, edge: KnowledgeEdge) -> bool:
         """Return whether a claim is certain; what an index says is, though only its exact pins vouch for anything."""
-        is_certain = edge.listed or edge.basis is not Basis.INFERRED
+        is_certain = edge.in_metadata or edge.basis is not Basis.INFERRED
         return is_certain and edge.claim not in self.oracle.undecided and super()._holds(edge)
 
     def _needs_newer_glibc(self, floor: KnowledgeFloor) -> bool:

@@ -8,7 +8,7 @@ from conftest import clock
 
 from compatkb.doctor.checks import held_of, modules
 from compatkb.doctor.machine import Installed, Machine
-from compatkb.doctor.way import UpgradeStep, steps_to
+from compatkb.doctor.upgrade_path import UpgradeStep, steps_to
 from compatkb.engine.answer import resolve
 from compatkb.output.commands import pip_commands, proof_command, requirements
 from compatkb.output.payload import stack_payload

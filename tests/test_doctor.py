@@ -529,7 +529,7 @@ def test_rules_are_documented() -> None:
     """docs/doctor.md names every rule."""
     source = "".join(
         (ROOT / f"src/compatkb/{name}.py").read_text(encoding="utf-8")
-        for name in ("doctor/checks", "doctor/verdict", "doctor/way")
+        for name in ("doctor/checks", "doctor/verdict", "doctor/upgrade_path")
     )
     rules = set(re.findall(r'Remark\("([a-z-]+)"', source))
     assert len(rules) > 10

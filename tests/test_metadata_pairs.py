@@ -119,7 +119,7 @@ def partners(facts: Snapshot, series: str) -> list[tuple[str, str, str]]:
     found = []
     for product in ("torchvision", "torchaudio"):
         for torch in reversed(of_series):
-            edges = [edge for edge in facts.edges(product, "torch") if edge.listed and edge.to_mask >> torch.idx & 1]
+            edges = [edge for edge in facts.edges(product, "torch") if edge.in_metadata and edge.to_mask >> torch.idx & 1]
             fitting = [e for e in releases(facts, product) if any(edge.of_mask >> e.idx & 1 for edge in edges)]
             exact = [e for e in fitting if any(edge.of_mask >> e.idx & 1 and "==" in edge.spec for edge in edges)]
             if exact:

@@ -96,15 +96,19 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
             asked = canonicalize_name(extra) if is_asked else ""
             binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
-            yield KnowledgeEdge(key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, listed=binds, extra=asked)
+            yield KnowledgeEdge(
+                key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, in_metadata=binds, extra=asked
+            )
             others = of_other_kinds(knowledge, product, number, to)
             if others and "+" not in spec:
-                yield KnowledgeEdge(key, kind, product, others, to, to_mask, spec, cells, 0, basis, listed=binds, extra=asked)
+                yield KnowledgeEdge(
+                    key, kind, product, others, to, to_mask, spec, cells, 0, basis, in_metadata=binds, extra=asked
+                )
 
 
 def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
     """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
-    listed = [edge for edge in knowledge.edges if edge.listed]
+    listed = [edge for edge in knowledge.edges if edge.in_metadata]
     edge_by_key: dict[tuple[str, int, str, str], KnowledgeEdge] = {}
     for edge in listed:  # which grows: what is passed on can be an exact pin itself
         pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec

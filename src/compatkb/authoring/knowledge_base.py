@@ -66,7 +66,7 @@ class KnowledgeEdge:
     basis: Basis
     devices: frozenset[str] = frozenset()  # empty: every device
     hardware: int = 0  # hardware elements on which alone it holds; 0: any
-    listed: bool = False  # read from an index, so installers know it too
+    in_metadata: bool = False  # read from an index, so installers know it too
     extra: str = ""  # the extra that has to be asked for; empty where it holds without
     unlisted: int = 0  # gaps between the known bounds on a runtime that it leaves open
 

@@ -19,7 +19,7 @@ def update(
     ] = None,
 ) -> int:
     """Take newer data."""
-    from compatkb.store.updates import update as take
+    from compatkb.store.downloaded_data import update as take
 
     done = take(source or _published())
     now = f"data of {done.data_date}"
@@ -36,8 +36,8 @@ def pack(
     directory: o.Data = None,
 ) -> int:
     """Write a store for others."""
-    from compatkb.store.updates import FILE
-    from compatkb.store.updates import pack as write
+    from compatkb.store.downloaded_data import FILE
+    from compatkb.store.downloaded_data import pack as write
 
     day = write(directory, Path(out or FILE))
     print(f"wrote {out or FILE} and its .sha256: data of {day}", file=sys.stderr)

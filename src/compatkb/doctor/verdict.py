@@ -16,8 +16,8 @@ from compatkb.doctor.checks import (
 from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.successors import SuccessorStack, successor_stack
+from compatkb.doctor.upgrade_path import UpgradeStep, best_of, proven_of, steps_to
 from compatkb.doctor.version_extraction import is_known
-from compatkb.doctor.way import UpgradeStep, best_of, proven_of, steps_to
 from compatkb.engine.answer import Alternative, Answer, best_stacks, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.provenance import needs_graphics

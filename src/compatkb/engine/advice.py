@@ -69,7 +69,7 @@ def unnamed_releases(problem: Problem, chosen: list[Member], platforms: Platform
                 edge
                 for edge in problem.context.edges_from(one, i, other)
                 if edge.stated
-                and not edge.listed
+                and not edge.in_metadata
                 and edge.supported_on & platforms
                 and "==" in edge.spec
                 and "*" not in edge.spec

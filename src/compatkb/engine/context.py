@@ -63,7 +63,7 @@ class Context:
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware, and counts."""
-        if self.circumstances.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not edge.listed)):
+        if self.circumstances.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not edge.in_metadata)):
             return False
         if edge.devices and self.device not in edge.devices:
             return False
@@ -201,7 +201,7 @@ class Context:
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
                 requirements.append(
-                    (to, edge.id, RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.listed, bound))
+                    (to, edge.id, RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound))
                 )
         return tuple(requirements)
 

@@ -7,11 +7,11 @@ from compatkb.doctor.target import StackChoice
 from compatkb.doctor.undefined_symbols import UndefinedSymbol
 from compatkb.engine.alternatives import Alternative
 from compatkb.output import commands, messages
+from compatkb.output.alternatives import way_title
 from compatkb.output.citations import short
 from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
-from compatkb.output.ways import way_title
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 

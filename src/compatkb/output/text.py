@@ -9,6 +9,7 @@ from compatkb.engine.advice import StackWarning
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, disputes, messages
+from compatkb.output.alternatives import MOST, Way, ways_of
 from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
 from compatkb.output.citations import Numbers, short
 from compatkb.output.labels import (
@@ -24,7 +25,6 @@ from compatkb.output.open_points import open_points, strangers
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
 from compatkb.output.shells import POSIX
-from compatkb.output.ways import MOST, Way, ways_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 

@@ -29,8 +29,8 @@ _READERS = {
     "devcontainer": "containers.read_devcontainer",
     "makefile": "scripts.read_makefile",
     "batch": "scripts.read_batch",
-    "renovate": "updates.read_renovate",
-    "dependabot": "updates.read_dependabot",
+    "renovate": "update_bots.read_renovate",
+    "dependabot": "update_bots.read_dependabot",
     **dict.fromkeys(
         ("compose", "github", "gitlab", "azure", "environment", "cog", "yaml", "manifest"), "yaml_files.read_trees"
     ),

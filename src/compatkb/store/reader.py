@@ -41,7 +41,7 @@ ELEMENT = (
 )
 EDGE = (
     "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, forbidden_on, supported_on, basis, devices, hardware, "
-    "open, listed, unlisted, extra"
+    "open, in_metadata, unlisted, extra"
 )
 _MAPPED = 1 << 30
 R = TypeVar("R")
@@ -293,11 +293,11 @@ class Snapshot:
     def edge(self, row: tuple[Any, ...]) -> Edge:
         """Return the edge of a row; see `EDGE`."""
         id_, claim, kind, of, of_mask, to, to_mask, spec, forbidden, supported, basis, *rest = row
-        devices, hardware, open_, listed, gaps, extra = rest
+        devices, hardware, open_, in_metadata, gaps, extra = rest
         level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
         return Edge(
             id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[forbidden], cells[supported],
-            level, _words(devices), int(hardware, 16), open_ == 1, listed == 1, int(gaps, 16), basis == "stated", extra,
+            level, _words(devices), int(hardware, 16), open_ == 1, in_metadata == 1, int(gaps, 16), basis == "stated", extra,
         )  # fmt: skip
 
     @cached_property

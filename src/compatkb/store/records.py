@@ -147,7 +147,7 @@ class Edge(NamedTuple):
     devices: frozenset[str]
     hardware: ElementSet
     open: bool
-    listed: bool
+    in_metadata: bool  # an index has it as metadata, so installers read it too
     unlisted: int  # gaps between the bounds on a runtime that it leaves open
     stated: bool = False  # somebody says so, rather than that it was seen
     extra: str = ""  # the extra that has to be asked for; empty where it holds without

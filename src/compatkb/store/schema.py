@@ -7,7 +7,7 @@ JSON or words between spaces.
 
 from typing import Any
 
-FORMAT = "16"
+FORMAT = "17"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
@@ -48,7 +48,7 @@ TABLES: dict[str, tuple[dict[str, Any], Any]] = {
     "edge": (
         _columns(
             "claim kind of_product of_mask to_product to_mask spec basis devices hardware unlisted extra",
-            "id forbidden_on supported_on open listed",
+            "id forbidden_on supported_on open in_metadata",
         ),
         "id",
     ),

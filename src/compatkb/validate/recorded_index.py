@@ -82,10 +82,10 @@ def metadata_error(addresses: Addresses, cell: ValidationCell, context: RunConte
 
 def _upstream() -> ModuleType:
     try:
-        from compatkb.validate import index_client
+        from compatkb.validate import index_recorder
     except ImportError:
         raise UnavailableError("reading an index needs more; run: python -m pip install 'compatkb[validate]'") from None
-    return index_client
+    return index_recorder
 
 
 def _record(context: RunContext, channel: str) -> RecordedIndex:

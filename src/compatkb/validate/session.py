@@ -19,7 +19,7 @@ from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.plan import Claimed, PlanScope, claimed, linked, named, verdict_of
 from compatkb.validate.proofs import LinkedProducts
 from compatkb.validate.recorded_index import prepare, save
-from compatkb.validate.rot import with_rot
+from compatkb.validate.regressions import with_rot
 from compatkb.validate.runner import Executor, run
 
 

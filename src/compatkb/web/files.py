@@ -6,7 +6,7 @@ from functools import partial
 
 from compatkb.export.calendar import calendar_text
 from compatkb.output.timeline_svg import svg
-from compatkb.web import catalogue, overviews
+from compatkb.web import overviews, product_pages
 from compatkb.web.llms import llms_text
 from compatkb.web.machine_files import api_files
 from compatkb.web.pages import ASSETS, Site, sources
@@ -35,7 +35,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     }
     pages = {
         "matrix.html": overviews.matrix_page,
-        "products.html": catalogue.products_page,
+        "products.html": product_pages.products_page,
         "images.html": overviews.images_page,
         "eol.html": overviews.eol_page,
         "timeline.html": overviews.timeline_page,
@@ -43,11 +43,11 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         "api.html": overviews.api_page,
     }
     makers |= {path: partial(page, site) for path, page in pages.items()}
-    for path, product, version in catalogue.paths(site.facts):
+    for path, product, version in product_pages.paths(site.facts):
         if version:
-            makers[path] = partial(catalogue.release_page, site, product, version, path)
+            makers[path] = partial(product_pages.release_page, site, product, version, path)
         else:
-            makers[path] = partial(catalogue.product_page, site, product, path)
+            makers[path] = partial(product_pages.product_page, site, product, path)
     makers["llms.txt"] = partial(llms_text, site)
     makers["eol.ics"] = partial(calendar_text, site.facts)
     makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)

@@ -22,9 +22,9 @@ from compatkb.version import __version__
 from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
-from compatkb.web.catalogue import product_content, read, release_content, repositories
 from compatkb.web.names import file_name
 from compatkb.web.pages import Site, sources
+from compatkb.web.product_pages import product_content, read, release_content, repositories
 from compatkb.web.questions import PageQuestion
 
 BASE = "api/v1/"

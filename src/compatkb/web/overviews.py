@@ -9,8 +9,8 @@ from compatkb.output.labels import series_of, term
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS
 from compatkb.web.api_schema import CALLS, FILES
-from compatkb.web.catalogue import read, repositories
 from compatkb.web.pages import Site
+from compatkb.web.product_pages import read, repositories
 from compatkb.web.questions import PageQuestion
 
 Record = dict[str, Any]

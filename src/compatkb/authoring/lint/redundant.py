@@ -145,7 +145,7 @@ def redundant_claim(subject: LintSubject) -> Iterator[LintProblem]:
     written: dict[str, list[KnowledgeEdge]] = defaultdict(list)
     listed: dict[tuple[str, str], list[KnowledgeEdge]] = defaultdict(list)
     for edge in subject.knowledge.edges:
-        if edge.listed:
+        if edge.in_metadata:
             listed[edge.of, edge.to].append(edge)
         elif edge.claim in subject.claims:
             written[edge.claim].append(edge)

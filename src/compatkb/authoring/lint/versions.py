@@ -113,7 +113,7 @@ def known_version(subject: LintSubject) -> Iterator[LintProblem]:
                 message = f"{other.product}{other.version} names no known release"
                 yield LintProblem(document, ("product", "replaced-by"), message)
     for edge in knowledge.edges:
-        if not edge.listed or edge.kind is not Kind.NEEDS or "==" not in edge.spec:
+        if not edge.in_metadata or edge.kind is not Kind.NEEDS or "==" not in edge.spec:
             continue
         if not _listed(knowledge, edge.to, edge.to_mask) and (place := subject.requirement(edge)):
             message = f"{place.version} requires {edge.to}{edge.spec}, which names no known release"

@@ -97,7 +97,7 @@ class ProjectQueries:
     def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
         """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
         others = self.facts.products
-        near = [o for o in others if o == product or any(edge.listed for edge in self.facts.edges(product, o))]
+        near = [o for o in others if o == product or any(edge.in_metadata for edge in self.facts.edges(product, o))]
         there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
         return channels & {self.own, *there}
 
@@ -203,7 +203,9 @@ class ProjectQueries:
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
         unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
-        stops = any(edge.listed or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in main_cause.edges)
+        stops = any(
+            edge.in_metadata or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in main_cause.edges
+        )
         near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
         return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
 
@@ -293,7 +295,7 @@ class ProjectQueries:
     def demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
         """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
         for edge in self.facts.edges(element.product, other.product):
-            if edge.listed and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.forbidden_on & cells:
+            if edge.in_metadata and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.forbidden_on & cells:
                 own = _admitted(self.facts, other.product, edge.spec) or 0
                 if not (edge.to_mask | own) & other.mask:
                     return edge
@@ -312,19 +314,19 @@ class ProjectQueries:
 
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
-        return any(e.listed and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+        return any(e.in_metadata and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
 
     def has_metadata(self, product: str) -> bool:
         """Return whether the data know what releases of a product demand by their metadata, of whatever product."""
         if product not in self._metadata:
             others = self.facts.products
-            self._metadata[product] = any(e.listed for other in others for e in self.facts.edges(product, other))
+            self._metadata[product] = any(e.in_metadata for other in others for e in self.facts.edges(product, other))
         return self._metadata[product]
 
     def declares(self, element: Element, other: str) -> bool:
         """Return whether an installer can see what a build demands of another product, or what that demands of it."""
         return self.requires(element, other) or any(
-            e.listed and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product)
+            e.in_metadata and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product)
         )
 
     def excluded(self, element: Element, other: str) -> int:
@@ -357,7 +359,9 @@ def is_exact(text: str) -> bool:
 
 def _basis(cause: Cause) -> str:
     if cause.edges:
-        return "inferred" if all(edge.level == Certainty.INFERRED and not edge.listed for edge in cause.edges) else "stated"
+        return (
+            "inferred" if all(edge.level == Certainty.INFERRED and not edge.in_metadata for edge in cause.edges) else "stated"
+        )
     return "observed" if cause.certain else "inferred"
 
 

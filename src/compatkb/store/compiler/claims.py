@@ -17,7 +17,7 @@ def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
     for number, edge in enumerate(knowledge.edges):
         yield {
             "id": number,
-            **picked(edge, "claim kind spec basis listed extra"),
+            **picked(edge, "claim kind spec basis in_metadata extra"),
             "of_product": edge.of,
             "of_mask": f"{edge.of_mask:x}",
             "to_product": edge.to,
