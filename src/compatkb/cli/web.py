@@ -1,11 +1,19 @@
 """The commands of the site: write it, answer live."""
 
+import importlib.util
+import sys
+import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from compatkb.cli import options as o
 from compatkb.cli.progress import Progress
+from compatkb.core.clock import Clock, current_day
+from compatkb.errors import UnavailableError
+from compatkb.request.parser import parse_day
+from compatkb.store.cache import locate
 
 web = typer.Typer(add_completion=False)
 
@@ -19,11 +27,16 @@ def build(
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Write the site."""
-    from compatkb.web.commands import build_site
+    """Write the static site, whole or not at all, counting its files."""
+    from compatkb.web.static import write_site
 
+    begun = time.process_time()
     with Progress() as count:
-        return build_site(out, count, data=data, as_of=as_of, engine=not no_engine)
+        written = write_site(locate(data), _clock(as_of), Path(out), count, engine=not no_engine)
+    taken = time.process_time() - begun
+    where = Path(out) / "index.html"
+    print(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}", file=sys.stderr)
+    return 0
 
 
 @web.command("serve", help="answer any question on this machine, as a page and as JSON, or show a folder that was written")
@@ -35,8 +48,19 @@ def serve(
     data: o.Data = None,
 ) -> int:
     """Answer on this machine until interrupted, or show a folder that was written."""
-    from compatkb.web.commands import serve_folder, serve_live
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UnavailableError(f"the server needs {' and '.join(missing)}: python -m pip install 'compatkb[web]'")
+    from compatkb.web.server import run, run_folder
+    from compatkb.web.workers import Source
 
     if directory:
-        return serve_folder(directory, host, port)
-    return serve_live(host, port, data=data, as_of=as_of)
+        run_folder(Path(directory), host, port)
+        return 0
+    clock = _clock(as_of)
+    run(lambda: Source(locate(data), clock), host, port)
+    return 0
+
+
+def _clock(as_of: str | None) -> Clock:
+    return Clock(current_day(), parse_day(as_of) if as_of else None)

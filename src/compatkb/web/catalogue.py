@@ -17,9 +17,9 @@ from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package
 from compatkb.web.installers import recipes
-from compatkb.web.names import file_name, release_path
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
+from compatkb.web.written import file_name, release_path
 
 Record = dict[str, Any]
 ROLES = {

@@ -11,9 +11,9 @@ from compatkb.store.queries.products import product_details, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.machine_files import BASE, data_clock
-from compatkb.web.names import file_name
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
+from compatkb.web.written import file_name
 
 _PAGES = {
     "matrix.html": "each series with each Python, by device",

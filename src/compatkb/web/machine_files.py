@@ -23,9 +23,9 @@ from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, read, release_content, repositories
-from compatkb.web.names import file_name
 from compatkb.web.pages import Site, sources
 from compatkb.web.questions import PageQuestion
+from compatkb.web.written import file_name
 
 BASE = "api/v1/"
 COLOURS = {

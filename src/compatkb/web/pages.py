@@ -26,10 +26,9 @@ from compatkb.web.answer_view import View, view_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
 from compatkb.web.installers import INSTALLERS
-from compatkb.web.names import answer_path, file_name, release_path
-from compatkb.web.problems import ProblemDetails
 from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
-from compatkb.web.written import written_questions
+from compatkb.web.responses import ProblemDetails
+from compatkb.web.written import answer_path, file_name, release_path, written_questions
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
