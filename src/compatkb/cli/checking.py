@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
@@ -28,12 +26,12 @@ from compatkb.store.queries.products import served_devices
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
-Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
-All = Annotated[bool, typer.Option("--all", help="print every finding")]
+Why = Annotated[bool, o.option("--why", "also print the sources of each finding")]
+All = Annotated[bool, o.option("--all", "print every finding")]
 Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, o.value("--ignore", "RULE", "leave out this rule (repeatable)")]
-Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and exit")]
+Rules = Annotated[bool, o.option("--rules", "list the rules with their levels and exit")]
 Explain = Annotated[str | None, o.value("--explain", "RULE", "describe this rule with an example and exit")]
 Config = Annotated[
     str | None, o.value("--config", "FILE", "read [tool.compatkb] of this file (default: the nearest pyproject.toml)")
@@ -47,18 +45,18 @@ def check(
     show_diff: o.Diff = False,
     within: Annotated[
         int | None,
-        typer.Option(
+        o.value(
             "--eol-within",
-            metavar="DAYS",
+            "DAYS",
+            "also report versions that reach end of life within so many days, such as 90d",
             parser=o.days,
-            help="also report versions that reach end of life within so many days, such as 90d",
         ),
     ] = None,
     baseline: Annotated[str | None, o.value("--baseline", "FILE", "leave out the findings that this file has")] = None,
     write_baseline: Annotated[
         str | None, o.value("--write-baseline", "FILE", "write the findings there, so that only new ones count from then on")
     ] = None,
-    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 at this level or above (default: error)")] = None,
+    fail_on: Annotated[Level | None, o.option("--fail-on", "exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
     explain: Explain = None,
@@ -66,7 +64,7 @@ def check(
     report_to: Reports = None,
     why: Why = False,
     everything: All = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="say on stderr which files were not read")] = False,
+    verbose: Annotated[bool, o.option("--verbose", "say on stderr which files were not read")] = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
@@ -252,10 +250,7 @@ def _text(path: Path) -> str:
 
 def remark_on(report: CheckReport) -> None:
     """Print on stderr what does not count."""
-    remarks = [
-        (report.accepted, "accepted by comments"),
-        (report.recorded, "known to the baseline"),
-    ]
+    remarks = [(report.accepted, "accepted by comments"), (report.recorded, "known to the baseline")]
     for count, how in remarks:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)

@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
 from compatkb.cli import options as o
@@ -21,14 +19,14 @@ from compatkb.store.cache import data_directory
 
 
 def lint(
-    form: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="form of the output")] = "text",
+    form: Annotated[Literal["text", "json", "github"], o.option("--format", "form of the output")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
     rule: Annotated[o.Words, o.value("--rule", "NAME", "run this rule alone (repeatable)")] = None,
-    list_rules: Annotated[bool, typer.Option("--rules", help="list the rules and exit")] = False,
-    fail_on: Annotated[Literal["error", "warning"], typer.Option("--fail-on", help="exit 1 at this level or above")] = "error",
+    list_rules: Annotated[bool, o.option("--rules", "list the rules and exit")] = False,
+    fail_on: Annotated[Literal["error", "warning"], o.option("--fail-on", "exit 1 at this level or above")] = "error",
     sources: Annotated[str | None, o.value("--sources", "DIR", "read cited files instead, in clones DIR/owner/name")] = None,
-    fetch: Annotated[bool, typer.Option("--fetch", help="with --sources: clone what is missing there")] = False,
+    fetch: Annotated[bool, o.option("--fetch", "with --sources: clone what is missing there")] = False,
     since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
@@ -58,7 +56,7 @@ def lint(
 
 def fmt(
     files: Annotated[list[str] | None, o.word("[FILE]...", "data files (default: all of the directory)")] = None,
-    check: Annotated[bool, typer.Option("--check", help="write nothing, and exit 1 where a file would change")] = False,
+    check: Annotated[bool, o.option("--check", "write nothing, and exit 1 where a file would change")] = False,
     form: o.Format = "text",
     data: o.Data = None,
 ) -> int:

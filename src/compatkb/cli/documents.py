@@ -15,11 +15,7 @@ Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (defa
 Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
 
 
-def stats(
-    form: Annotated[str, o.form("stats")] = "text",
-    as_of: o.AsOf = None,
-    data: o.Data = None,
-) -> int:
+def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, data: o.Data = None) -> int:
     """Print how large, how well supported and how fresh the data are."""
     from compatkb.catalog.statistics import statistics
     from compatkb.output import registry
@@ -54,10 +50,7 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
 
     facts, day = open_data(data), _day(as_of)
     documents = read_documents(facts, find_files(files or []), day)
-    if form == "json":
-        print(report_json(facts, documents), end="")
-    else:
-        print("".join(diff_of(document) for document in documents), end="")
+    print(report_json(facts, documents) if form == "json" else "".join(map(diff_of, documents)), end="")
     if any(document.stale for document in documents):
         raise StaleError(mend(documents, data, as_of))
     return 0
@@ -68,7 +61,7 @@ def docs_table(
     kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
     words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
     form: Annotated[
-        Literal["markdown", "rst", "html", "csv", "json"], typer.Option("--format", help="form of the output")
+        Literal["markdown", "rst", "html", "csv", "json"], o.option("--format", "form of the output")
     ] = "markdown",
     as_of: Day = None,
     data: o.Data = None,
@@ -85,10 +78,7 @@ def docs_table(
 
 @docs.command("diff", help="list where a document's tables of image tags differ from the data, with reasons and sources")
 def docs_diff(
-    file: Annotated[str, o.word("FILE", "the Markdown file")],
-    form: o.Format = "text",
-    as_of: Day = None,
-    data: o.Data = None,
+    file: Annotated[str, o.word("FILE", "the Markdown file")], form: o.Format = "text", as_of: Day = None, data: o.Data = None
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
     from compatkb.docgen.files import read_text
@@ -97,10 +87,8 @@ def docs_diff(
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
     compared, differences = compare(facts, read_text(file), day)
-    if form == "json":
-        print(diff_json(facts, day, file, compared, differences), end="")
-    else:
-        print(diff_text(file, compared, differences), end="")
+    as_json = form == "json"
+    print(diff_json(facts, day, file, compared, differences) if as_json else diff_text(file, compared, differences), end="")
     if not compared:
         print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
     return 1 if differences else 0

@@ -4,8 +4,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from compatkb.check import CheckReport, files
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
@@ -34,7 +32,7 @@ def migrate(
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,
-    fail_on: Annotated[checking.Level, typer.Option("--fail-on", help="exit 1 at this level or above")] = "warning",
+    fail_on: Annotated[checking.Level, o.option("--fail-on", "exit 1 at this level or above")] = "warning",
     ignore: checking.Ignore = None,
     list_rules: checking.Rules = False,
     config: checking.Config = None,

@@ -7,11 +7,9 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from compatkb.cli import completion
 from compatkb.cli import options as o
-from compatkb.cli.progress import Progress
+from compatkb.cli.terminal import Progress
 from compatkb.core.clock import current_day
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.request.parser import parse_day
@@ -27,11 +25,11 @@ SHOWN = 12
 
 
 def refresh(
-    write: Annotated[bool, typer.Option("--write", help="write the files of data/index/; otherwise only print")] = False,
-    check: Annotated[bool, typer.Option("--check", help="exit with code 4 where a file would change")] = False,
+    write: Annotated[bool, o.option("--write", "write the files of data/index/; otherwise only print")] = False,
+    check: Annotated[bool, o.option("--check", "exit with code 4 where a file would change")] = False,
     only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
     requirements: Annotated[
-        bool, typer.Option("--requirements", help="read Requires-Dist where the file has none so far, too")
+        bool, o.option("--requirements", "read Requires-Dist where the file has none so far, too")
     ] = False,
     since: Annotated[
         str | None,
@@ -40,7 +38,7 @@ def refresh(
         ),
     ] = None,
     index: Annotated[str | None, o.value("--index", "URL", "ask this index in place of the default one")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="requests at a time")] = 4,
+    jobs: Annotated[int, o.value("--jobs", "N", "requests at a time", min=1)] = 4,
     form: o.Format = "text",
     data: o.Data = None,
 ) -> int:

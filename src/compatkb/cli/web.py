@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from compatkb.cli import options as o
-from compatkb.cli.progress import Progress
+from compatkb.cli.terminal import Progress
 from compatkb.core.clock import Clock, current_day
 from compatkb.errors import UnavailableError
 from compatkb.request.parser import parse_day
@@ -22,7 +22,7 @@ web = typer.Typer(add_completion=False)
 def build(
     out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "site",
     no_engine: Annotated[
-        bool, typer.Option("--no-engine", help="leave out the engine that answers in the browser what no page was written for")
+        bool, o.option("--no-engine", "leave out the engine that answers in the browser what no page was written for")
     ] = False,
     as_of: o.AsOf = None,
     data: o.Data = None,
