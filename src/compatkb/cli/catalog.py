@@ -47,7 +47,7 @@ def show_record(
         show(variants_json(facts, product) if as_json else variants_screen(facts, product))
         return 0
     if "/" in product:
-        from compatkb.output.tags import repository_text
+        from compatkb.output.images import repository_text
 
         name = ":".join(filter(None, (product, version)))
         (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))

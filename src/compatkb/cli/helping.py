@@ -32,8 +32,7 @@ def diagnose(
     """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
     from compatkb.doctor.diagnose import diagnose as look
     from compatkb.doctor.error_text import decode
-    from compatkb.output.diagnosis import diagnosis_json
-    from compatkb.output.diagnosis_screen import diagnosis_lines
+    from compatkb.output.diagnosis import diagnosis_json, diagnosis_lines
 
     content, left = _text_of(words or ["-"])
     if left:
@@ -93,8 +92,7 @@ def doctor(
 ) -> int:
     """Say what of a machine works and what does not, and the way to the nearest working stack; 0 where all is well, else 1."""
     from compatkb.doctor.verdict import examine
-    from compatkb.output.doctor_report import examination_json
-    from compatkb.output.doctor_screen import examination_lines
+    from compatkb.output.doctor_report import examination_json, examination_lines
 
     if file and python:
         raise UsageError("give a report or --python, not both")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from compatkb.docgen.files import MarkedFile, diff_of
 from compatkb.docgen.render import Filled
 from compatkb.output.document_model import Block, Table, plain, spans
-from compatkb.output.json_document import SCHEMA, json_text
+from compatkb.output.json_document import document
 from compatkb.output.markdown import Links, render
 from compatkb.output.writers import comma_separated, hypertext, restructured
 from compatkb.store.reader import Snapshot
@@ -38,8 +38,7 @@ def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
         }
         for document in documents
     ]
-    content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "files": files}
-    return json_text(content)
+    return document(facts, None, {"files": files})
 
 
 def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:
@@ -74,8 +73,7 @@ def _table_json(facts: Snapshot, blocks: Sequence[Block]) -> str:
         for block in blocks
         if isinstance(block, Table)
     ]
-    content = {"schema": SCHEMA, "data_date": facts.meta["data_date"], "tables": tables}
-    return json_text(content)
+    return document(facts, None, {"tables": tables})
 
 
 FORMS: dict[str, Callable[[Snapshot, Sequence[Block]], str]] = {

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from compatkb.docgen.image_rows import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Inline, plain, spans
 from compatkb.output.json_document import document
 from compatkb.store.queries.images import columns_of
@@ -230,6 +231,6 @@ def diff_text(path: str, compared: list[Compared], differences: list[Deviation])
 
 def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], differences: list[Deviation]) -> str:
     """Return the compared tables and the deviations for programs."""
-    deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in differences]
+    deviations = [{**d._asdict(), "sources": source_payloads(d.sources)} for d in differences]
     content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
     return document(facts, day, content)

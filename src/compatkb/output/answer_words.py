@@ -11,6 +11,7 @@ from compatkb.output.labels import (
     listed,
     main_packages,
     place,
+    platform_cells,
     platforms,
     shortened,
     stack_name,
@@ -18,7 +19,7 @@ from compatkb.output.labels import (
 )
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Compiled, Request
+from compatkb.store.records import Request
 
 
 def headline(facts: Snapshot, answer: Answer) -> str:
@@ -64,7 +65,8 @@ def beside_words(facts: Snapshot, answer: Answer, beside: Beside) -> tuple[str, 
         left = " and ".join(label(facts, e.product) for e in ended if e.product not in facts.successors)
         text = (f"{name} replaces {gone}" if gone else name) + (f", without {left}" if left else "")
         return "instead", f"{text}; `compatkb migrate` shows what changes in your code"
-    built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if _covers(facts, kind, beside.stack)]
+    cells = platform_cells(facts, beside.stack, ("os", "arch"))
+    built = [kind for e in main_packages(facts, beside.stack) for kind in facts.kinds(e) if kind.cells & cells]
     larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
     return "also", f"{name} from the default index{larger}"
 
@@ -81,14 +83,6 @@ def _narrower(facts: Snapshot, stack: Stack, best: Stack) -> str:
     """Return where a stack holds, if that is not wherever the best one does."""
     parts = ((best.python, stack.python), (best.os, stack.os), (best.arch, stack.arch))
     return "" if all(set(all_of).issubset(some) for all_of, some in parts) else f" on {platforms(facts, [stack])}"
-
-
-def _covers(facts: Snapshot, kind: Compiled, stack: Stack) -> bool:
-    """Return whether builds are of a kind on a platform of a stack."""
-    grid = facts.grid
-    systems = facts.dimension_cells("os", sum(1 << grid["os"].index(system) for system in stack.os))
-    archs = facts.dimension_cells("arch", sum(1 << grid["arch"].index(arch) for arch in stack.arch))
-    return bool(kind.cells & systems & archs)
 
 
 def foremost(answer: Answer) -> list[Cause]:

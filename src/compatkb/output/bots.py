@@ -16,11 +16,10 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
 _SCHEMA = "https://docs.renovatebot.com/renovate-schema.json"
-_PLAIN = Wanted()
 _NAMED = (Role.PACKAGE, Role.COMPANION)
 
 
-def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
+def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     """Return a preset of Renovate, by its schema; raises NoRequirementsError where there is no stack to keep."""
     stack = stack_of(facts, answer, wanted)
     packages = _packages(facts, stack)
@@ -44,7 +43,7 @@ def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> s
     return json_text(content)
 
 
-def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
+def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     """Return a configuration of Dependabot, by its schema; raises NoRequirementsError where there is no stack to keep."""
     stack = stack_of(facts, answer, wanted)
     packages = _packages(facts, stack)

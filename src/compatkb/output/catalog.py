@@ -7,10 +7,11 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
+from compatkb.output.citations import source_payloads
 from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.json_document import document
-from compatkb.output.payload import claim_payload, source_payload
+from compatkb.output.json_document import document, foot
+from compatkb.output.payload import claim_payload
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import (
@@ -51,7 +52,7 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
         lines = [heads("version", "name", "released", "builds", "also", "")]
         for release in _releases(facts, product, day):
             lines += row([Line(_release_line(release))], *_release_cells(release))
-    return [*lines, Line(_foot(facts, day).rstrip(), "dim")]
+    return [*lines, Line(foot(facts, day).rstrip(), "dim")]
 
 
 def _products(facts: Snapshot) -> list[Content]:
@@ -86,7 +87,7 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
 
 
 def _rule(rule: SupportRule) -> Content:
-    return {"published": rule.published, "says": rule.says, "sources": [source_payload(s) for s in rule.sources]}
+    return {"published": rule.published, "says": rule.says, "sources": source_payloads(rule.sources)}
 
 
 def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
@@ -114,7 +115,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
-    return [Line(line) for line in [*lines, _foot(facts, day).rstrip()]]
+    return [Line(line) for line in [*lines, foot(facts, day).rstrip()]]
 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
@@ -127,7 +128,7 @@ def release_screen(facts: Snapshot, product: Product, version: str, day: date, *
     content = _chosen(facts, product, version, day)
     if not why:
         return release_lines(facts, product, content, day)
-    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
+    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + foot(facts, day)
     return [Line(line) for line in text.splitlines()]
 
 
@@ -161,7 +162,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
         "eol": row.eol if row else None,
         "note": row.note if row else None,
         "disputed": [day for day in ("released", "end-of-life") if disputes.dated(facts, product.id, day) & bits],
-        "sources": [source_payload(s) for s in row.sources] if row else [],
+        "sources": source_payloads(row.sources) if row else [],
         "builds": [
             {
                 "version": e.version,
@@ -172,7 +173,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
                 "yank_reason": e.yank_reason,
                 "wheels": _wheels(facts, e.certain, e.inferred) if e.installable and e.channels else [],
                 "links": _links(facts, product, e),
-                "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
+                "sources": source_payloads(messages.element_sources(facts, e)),
             }
             for e in reversed(builds)
             if product.role in (Role.PACKAGE, Role.COMPANION)
@@ -305,7 +306,7 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
             "precision": record.eol_precision,
             "ended": last < day.isoformat(),
             "disputed": record.version in unsure[record.product],
-            "sources": [source_payload(s) for s in record.eol_sources],
+            "sources": source_payloads(record.eol_sources),
         }
         for last, record in rows
         if last <= limit.isoformat()
@@ -374,7 +375,3 @@ def _named(facts: Snapshot, product: str, mask: int) -> set[str]:
 
 def _ended(last_day: str, day: date) -> str:
     return " (over)" if last_day < day.isoformat() else ""
-
-
-def _foot(facts: Snapshot, day: date) -> str:
-    return f"(as of {day}, data of {facts.meta['data_date']})\n"

@@ -5,7 +5,7 @@ from datetime import date
 
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
-from compatkb.output.citations import CitedSource, claim_sources, element_sources
+from compatkb.output.citations import CitedSource, element_sources
 from compatkb.output.labels import build_name, label, listed, pin_words, ranges, shortened, term, value
 from compatkb.store.queries.claims import claim, scope_sources
 from compatkb.store.queries.products import details_of
@@ -33,7 +33,7 @@ def cause_sources(facts: Snapshot, conflict: Cause, request: Request) -> tuple[C
     for element in elements[:_MOST_ELEMENTS]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
     for edge in nearest_edges(facts, conflict, request):
-        cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
+        cited.update(dict.fromkeys(facts.citations(edge.claim)))
     if conflict.certain and not conflict.edges:
         for sources in scope_sources(facts, conflict.blocker[1]):
             cited.update(dict.fromkeys(sources))

@@ -7,6 +7,7 @@ from typing import Any
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import FeatureSupport
 from compatkb.output import messages
+from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import document
 from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
@@ -48,7 +49,7 @@ def statements_of(facts: Snapshot) -> list[Content]:
             "status": statement.status,
             "when": {name: list(values) for name, values in statement.condition.items()},
             **picked(statement, "basis reason note"),
-            "sources": [{"text": text, "url": url} for text, url in facts.citations(statement.claim)],
+            "sources": source_payloads(facts.citations(statement.claim)),
             "mask": statement.mask,
         }
         for statement in statements(facts)

@@ -6,7 +6,7 @@ from compatkb.core.names import is_free_threaded, word_key
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Pin, Request
+from compatkb.store.records import Element, Pin, PlatformSet, Request
 
 HARDWARE, SYSTEM, PYTHON, ARCH = "hardware", "os", "python", "arch"
 _MANY = 6
@@ -133,6 +133,15 @@ def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
         merged.setdefault(tuple(sorted(pythons)), []).append(name)
     few = {pythons: [*names[:3], "others"] if len(names) > 6 else names for pythons, names in merged.items()}
     return "; ".join(f"{listed(names)}, Python {ranges(pythons, facts.grid[PYTHON])}" for pythons, names in few.items())
+
+
+def platform_cells(facts: Snapshot, stack: Stack, dimensions: Sequence[str] = (PYTHON, SYSTEM, ARCH)) -> PlatformSet:
+    """Return the platforms where a stack holds, as far as these dimensions tell them."""
+    cells = -1
+    for dimension in dimensions:
+        mask = sum(1 << facts.grid[dimension].index(name) for name in getattr(stack, dimension))
+        cells &= facts.dimension_cells(dimension, mask)
+    return cells
 
 
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import FeatureSupport
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.stacks import Stack, SupportLink
-from compatkb.output.labels import HARDWARE, build, label, listed, ranges, shortened, value
+from compatkb.output.labels import HARDWARE, build, label, listed, platform_cells, ranges, shortened, value
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
@@ -111,7 +111,7 @@ def _runtimes(facts: Snapshot, stack: Stack, links: list[SupportLink]) -> list[O
 
 def _unnamed_system(facts: Snapshot, stack: Stack) -> list[Open]:
     """Return of which build no hardware table names the systems of a stack whose hardware was not asked for."""
-    cells = facts.dimension_cells("os", sum(1 << facts.grid["os"].index(system) for system in stack.os))
+    cells = platform_cells(facts, stack, ("os",))
     points = []
     for element in stack.packages if HARDWARE not in stack.requested else ():
         tables = reduce(or_, (edge.supported_on for edge in _hardware_tables(facts, stack, element)), 0)
@@ -216,10 +216,7 @@ def _inferences(facts: Snapshot, link: SupportLink) -> list[str]:
 
 def _unserved(facts: Snapshot, served: PlatformSet, stack: Stack) -> list[str]:
     """Return the Pythons of a stack that some platforms leave out, such as those of which wheels were seen."""
-    cells = -1
-    for dimension, values in (("os", stack.os), ("arch", stack.arch)):
-        mask = sum(1 << facts.grid[dimension].index(v) for v in values)
-        cells &= facts.dimension_cells(dimension, mask)
+    cells = platform_cells(facts, stack, ("os", "arch"))
     order = facts.grid["python"]
     wanted = {python: cells & facts.dimension_cells("python", 1 << order.index(python)) for python in stack.python}
     return [python for python, where in wanted.items() if where & ~served]

@@ -8,7 +8,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import screen, writers
 from compatkb.output.document_model import Table
-from compatkb.output.json_document import document
+from compatkb.output.json_document import document, foot
 from compatkb.output.markdown import table as write_table
 from compatkb.output.screen import BLANK, Line
 from compatkb.store.reader import Snapshot
@@ -113,7 +113,7 @@ def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
         padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
         lines += screen.row([Line("  ".join(padded).rstrip())], *words)
     lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in levels_of(table.rows))]
-    return [*lines, Line(f"(as of {day}, data of {facts.meta['data_date']})", "dim")]
+    return [*lines, Line(foot(facts, day).rstrip(), "dim")]
 
 
 def row_name(row: Row) -> str:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from compatkb.output.screen import Line
 
 FILES = {
-    "requirements": "output.requirements_files:requirements_text",
-    "constraints": "output.requirements_files:constraints_text",
-    "uv": "output.uv_project:uv_text",
+    "requirements": "output.installer_files:requirements_text",
+    "constraints": "output.installer_files:constraints_text",
+    "uv": "output.installer_files:uv_text",
     "pylock": "validate.lock:pylock_text",
-    "conda": "output.conda_files:environment_text",
-    "pixi": "output.conda_files:pixi_text",
+    "conda": "output.installer_files:environment_text",
+    "pixi": "output.installer_files:pixi_text",
     "dockerfile": "output.container_files:dockerfile_text",
     "compose": "output.container_files:compose_text",
     "devcontainer": "output.container_files:devcontainer_text",

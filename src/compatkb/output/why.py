@@ -73,7 +73,7 @@ def _claims(facts: Snapshot, stack: Stack, numbers: Numbers) -> list[Line]:
             continue
         lines += wrapped(f"{link.one} with {link.other}{_LEVELS[link.level]}", "  ", "    ", "heading")
         for (text, note), claims in _texts(facts, [claim for claim in link.claims if claim not in seen]).items():
-            marks = "".join(numbers.marks(messages.claim_sources(facts, claim)) for claim in claims)
+            marks = "".join(numbers.marks(facts.citations(claim)) for claim in claims)
             lines += wrapped(f"{text} {marks}", "    ", "      ")
             lines += wrapped(note, "      ") if note else []
         seen |= set(link.claims)

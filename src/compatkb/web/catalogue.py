@@ -9,7 +9,8 @@ from compatkb.core.clock import Clock
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import catalog, messages, tags
+from compatkb.output import catalog, messages
+from compatkb.output.images import repository_text
 from compatkb.output.labels import term, value
 from compatkb.store.queries import images, products
 from compatkb.store.queries.kept import kept
@@ -45,7 +46,7 @@ def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -
 
 def repositories(facts: Snapshot, clock: Clock) -> list[Record]:
     """Return the tags of each image repository."""
-    records = [read(tags.repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
+    records = [read(repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
     return [{"repository": image["repository"], "tags": image["tags"]} for image in records]
 
 

@@ -7,8 +7,8 @@ from compatkb.core.names import is_free_threaded
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
-from compatkb.output.conda_files import environment_of
 from compatkb.output.container_files import dockerfile_of
+from compatkb.output.installer_files import environment_of
 from compatkb.output.messages import not_installable, sentence
 from compatkb.output.shells import CMD, POSIX
 from compatkb.store.reader import Snapshot

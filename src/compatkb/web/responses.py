@@ -9,7 +9,8 @@ from compatkb.catalog.search import search as find
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
-from compatkb.output import catalog, features, tags
+from compatkb.output import catalog, features
+from compatkb.output.images import repository_text
 from compatkb.output.json_document import json_text
 from compatkb.output.payload import answer_json
 from compatkb.output.registry import Wanted
@@ -101,7 +102,7 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     if not name:
         raise UsageError("product is needed, such as product=torch")
     if "/" in name:
-        return tags.repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
+        return repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
     product = find_product(facts, name)
     if product.role == "feature":
         return features.features_json(facts, day, feature=product.id)
