@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -43,7 +42,7 @@ def lint(
         return int(worst(findings, Severity(fail_on)))
     if fetch or since:
         raise UsageError("--fetch and --since need --sources")
-    report = lint_data(read(directory), _day(as_of), rule or ())
+    report = lint_data(read(directory), parse_day(as_of) if as_of else current_day(), rule or ())
     findings = tuple(_runnable(finding, data) for finding in report.findings)
     print(_shown(findings, form, directory), end="")
     if report.exempted:
@@ -90,10 +89,6 @@ def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | No
     for repo, number in reading.absent.items():
         print(f"remark: {repo} is not in {clones}: {number} not read", file=sys.stderr)
     return reading.findings
-
-
-def _day(text: str | None) -> date:
-    return parse_day(text) if text else current_day()
 
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:

@@ -29,8 +29,7 @@ def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, 
 @docs.command("render", help="fill the marked regions of Markdown, reStructuredText and HTML files")
 def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
-    from compatkb.docgen.files import find_files, read_documents, write_document
-    from compatkb.docgen.report import report_json, report_text
+    from compatkb.docgen.files import find_files, read_documents, report_json, report_text, write_document
 
     facts, day = open_data(data), _day(as_of)
     documents = read_documents(facts, find_files(files or []), day)
@@ -44,8 +43,7 @@ def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None,
 @docs.command("check", help="print as a diff what render would change, and fail if there is anything")
 def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Compare the regions of the files with what they should hold; raises StaleError where one differs."""
-    from compatkb.docgen.files import diff_of, find_files, read_documents
-    from compatkb.docgen.report import mend, report_json
+    from compatkb.docgen.files import diff_of, find_files, mend, read_documents, report_json
     from compatkb.errors import StaleError
 
     facts, day = open_data(data), _day(as_of)
@@ -68,11 +66,12 @@ def docs_table(
 ) -> int:
     """Print what a region of a kind would hold, in any form."""
     from compatkb.docgen.kinds import content_of, parse_arguments
-    from compatkb.docgen.report import FORMS
+    from compatkb.docgen.render import FORMS
+    from compatkb.output.markdown import Links
 
     facts, day = open_data(data), _day(as_of)
     blocks = content_of(facts, kind, parse_arguments(words or []), day)
-    print(FORMS[form](facts, blocks), end="")
+    print(FORMS[form](facts, blocks, Links()), end="")
     return 0
 
 

@@ -1,9 +1,10 @@
-"""Files with regions on disk: which ones, read and written whole, compared as a diff."""
+"""Files with regions on disk: which ones, read and written whole, compared as a diff; what the `docs` commands say of them."""
 
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from compatkb.core.atomic_write import write_file
 from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED
 from compatkb.docgen.render import Filled, fill
 from compatkb.errors import DocumentError, UnavailableError, UsageError
+from compatkb.output.json_document import document
 from compatkb.store.reader import Snapshot
 
 USUAL = ("README.md", "docs")
@@ -107,3 +109,52 @@ def diff_of(document: MarkedFile) -> str:
     name = document.path.as_posix()
     lines = difflib.unified_diff(before, after, name, f"{name} (generated)")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def report_text(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
+    """Return a line for each region that was rewritten, and a sum."""
+    del facts
+    lines = [
+        f"{document.path}:{filled.region.line}: {filled.region.name}: {_change(filled)}"
+        for document in documents
+        for filled in document.stale
+    ]
+    regions = sum(len(document.regions) for document in documents)
+    lines.append(f"{_number(len(documents), 'file')}, {_number(regions, 'region')}, {len(lines)} rewritten")
+    return "\n".join(lines) + "\n"
+
+
+def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
+    """Return the files with their regions and diffs for programs."""
+    files = [
+        {
+            "file": document.path.as_posix(),
+            "regions": [
+                {"name": f.region.name, "kind": f.region.kind, "line": f.region.line, "stale": f.is_stale}
+                for f in document.regions
+            ],
+            "diff": diff_of(document),
+        }
+        for document in documents
+    ]
+    return document(facts, None, {"files": files})
+
+
+def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:
+    """Return the sentence that names what is stale and the command that mends it."""
+    stale = [document for document in documents if document.stale]
+    names = ", ".join(f"{document.path} ({', '.join(f.region.name for f in document.stale)})" for document in stale)
+    options = [*(["--data", data] if data else []), *(["--as-of", day] if day else [])]
+    words = ["compatkb", "docs", "render", *options, *(str(document.path) for document in stale)]
+    return f"not up to date: {names}; run `{shlex.join(words)}`"
+
+
+def _change(filled: Filled) -> str:
+    before, after = (len(side.splitlines()) for side in (filled.before, filled.after))
+    if not filled.before.strip():
+        return f"filled with {_number(after, 'line')}"
+    return f"overwritten: {_number(before, 'line')} that stood there differed from the {after} that belong there"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -62,17 +62,14 @@ def cell_of(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> 
         pieces = [Span(tag, code=True) for tag in row.tags]
         return tuple(piece for tag in pieces for piece in (", ", tag))[1:]
     if column.shows == "built" and row.image and (built := row.image.built) and (built.on or "") <= day.isoformat():
-        return Span(_state(built.ref), built.url, topic=column.name) if built.ref else Span(_UNKNOWN)
+        state = built.ref[:8] if built.ref and _COMMIT.fullmatch(built.ref) else built.ref
+        return Span(state, built.url, topic=column.name) if state else Span(_UNKNOWN)
     if column.shows == "port":
         port = row.cells.get(column.name, "") and (_port(facts, row) or row.cells[column.name])
         return Span(port, code=bool(port))
     if column.product in facts.products and row.image and (span := _version(facts, row, column, day)):
         return span
     return _as_listed(row, column)
-
-
-def _state(ref: str) -> str:
-    return ref[:8] if _COMMIT.fullmatch(ref) else ref
 
 
 def _port(facts: Snapshot, row: ImageRow) -> str | None:

@@ -1,7 +1,7 @@
 """A Markdown text with its regions filled."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -10,9 +10,10 @@ from markdown_it import MarkdownIt
 from compatkb.docgen.kinds import content_of
 from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError
-from compatkb.output.document_model import Block
+from compatkb.output.document_model import Block, Table, plain, spans
+from compatkb.output.json_document import document
 from compatkb.output.markdown import Links, render
-from compatkb.output.writers import hypertext, restructured
+from compatkb.output.writers import comma_separated, hypertext, restructured
 from compatkb.store.reader import Snapshot
 
 
@@ -49,7 +50,7 @@ def fill(
     for region in regions:
         before = text[region.start : region.end]
         try:
-            after = _placed(_written(content_of(facts, region.kind, region.arguments, day), form, links), region)
+            after = _placed(FORMS[form](facts, content_of(facts, region.kind, region.arguments, day), links), region)
         except CompatkbError as error:
             problems.append(MarkerProblem(region.line, f"region {region.name}: {error}"))
             continue
@@ -60,12 +61,6 @@ def fill(
     left = {region.name for region in find_regions(result, form)[0]}
     problems += [MarkerProblem(region.line, _SWALLOWED.format(region.name)) for region in regions if region.name not in left]
     return result, filled, sorted(problems)
-
-
-def _written(blocks: list[Block], form: str, links: Links) -> str:
-    if form == RESTRUCTURED:
-        return restructured(blocks)
-    return hypertext(blocks) if form == HYPERTEXT else render(blocks, links)
 
 
 def _defined(text: str, regions: list[Region]) -> Mapping[str, str]:
@@ -83,3 +78,28 @@ def _placed(content: str, region: Region) -> str:
     """Return the lines of a region as they stand in the file: blank ones around, indented and ended as its marker is."""
     lines = ["", *re.split(r"\r\n?|\n", content.strip("\r\n")), ""]
     return "".join((region.indent + line if line else "") + region.newline for line in lines)
+
+
+def _table_json(facts: Snapshot, blocks: Sequence[Block], _: Links) -> str:
+    """Return the tables for programs: heads, and rows of cells with text and links."""
+    tables = [
+        {
+            "columns": list(block.head),
+            "rows": [
+                [{"text": plain(cell), "links": [s.url for s in spans(cell) if s.url]} for cell in row] for row in block.rows
+            ],
+        }
+        for block in blocks
+        if isinstance(block, Table)
+    ]
+    return document(facts, None, {"tables": tables})
+
+
+FORMS: dict[str, Callable[[Snapshot, Sequence[Block], Links], str]] = {
+    MARKDOWN: lambda _, blocks, links: render(blocks, links),
+    RESTRUCTURED: lambda _, blocks, __: restructured(blocks),
+    HYPERTEXT: lambda _, blocks, __: hypertext(blocks),
+    "csv": lambda _, blocks, __: comma_separated(blocks),
+    "json": _table_json,
+}
+"""What writes a table, by form: those of the files that hold regions, and two more that `docs table` prints."""

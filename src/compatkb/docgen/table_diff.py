@@ -181,7 +181,7 @@ def _compare(facts: Snapshot, table: DocumentTable, own_rows: list[ImageRow], da
 
 
 def _is_same(cell: TableCell, ours: Inline) -> bool:
-    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == _is_code(ours)
+    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == any(span.code for span in spans(ours))
     return same and _links(cell) == _our_links(ours)
 
 
@@ -206,10 +206,6 @@ def _links(cell: TableCell) -> tuple[tuple[str, str], ...]:
 
 def _our_links(text: Inline) -> tuple[tuple[str, str], ...]:
     return tuple((span.text, unquote(span.url)) for span in spans(text) if span.url)
-
-
-def _is_code(text: Inline) -> bool:
-    return any(span.code for span in spans(text))
 
 
 def _shown(text: str, links: tuple[tuple[str, str], ...]) -> str:

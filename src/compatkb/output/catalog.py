@@ -297,7 +297,7 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
     rows = [(record.eol, record) for record in releases(facts) if record.eol]
     rows.sort(key=lambda row: row[0], reverse=True)
     names = dict.fromkeys(record.product for _, record in rows)
-    unsure = {name: _named(facts, name, disputes.dated(facts, name, "end-of-life")) for name in names}
+    unsure = {(e.product, e.release) for n in names for e in facts.elements(n).of(disputes.dated(facts, n, "end-of-life"))}
     return [
         {
             "product": record.product,
@@ -305,7 +305,7 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
             "last_day": last,
             "precision": record.eol_precision,
             "ended": last < day.isoformat(),
-            "disputed": record.version in unsure[record.product],
+            "disputed": (record.product, record.version) in unsure,
             "sources": source_payloads(record.eol_sources),
         }
         for last, record in rows
@@ -366,11 +366,6 @@ def _release_line(release: Content) -> str:
 
 def _dated(day: str | None, name: str, disputed: list[str]) -> str:
     return f"{day} (disputed)" if day and name in disputed else day or ""
-
-
-def _named(facts: Snapshot, product: str, mask: int) -> set[str]:
-    """Return the releases that elements belong to."""
-    return {element.release for element in facts.elements(product).of(mask)}
 
 
 def _ended(last_day: str, day: date) -> str:

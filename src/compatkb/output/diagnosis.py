@@ -12,7 +12,7 @@ from compatkb.output.citations import short, source_payloads
 from compatkb.output.json_document import document
 from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.payload import instead_payload, request_of, request_payload, stack_brief
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, told, wrapped
 from compatkb.output.shells import POSIX
 from compatkb.output.ways import way_title
 from compatkb.store.queries.products import channels
@@ -43,20 +43,18 @@ def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str
     blocks.append(Block([BLANK]))
     blocks += _fix(facts, diagnosis, shell)
     if first and not diagnosis.about_versions:
-        blocks.append(Block(labelled("not", "a version problem: other versions are unlikely to help"), 1))
+        blocks += told("not", "a version problem: other versions are unlikely to help", 1)
     for other in _others(diagnosis):
-        blocks.append(Block(labelled("or", f"{other.title} (line {other.hits[0].line})" if other.hits else other.title), 3))
+        blocks += told("or", f"{other.title} (line {other.hits[0].line})", 3)
     if not first:
-        blocks.append(Block(labelled("collect", "; ".join(diagnosis.collect))))
+        blocks += told("collect", "; ".join(diagnosis.collect))
     elif diagnosis.about_versions:
-        blocks.append(Block(labelled("then", "`compatkb doctor` checks the rest of the machine"), 2))
+        blocks += told("then", "`compatkb doctor` checks the rest of the machine", 2)
     if diagnosis.target.foreign:
-        blocks.append(
-            Block(labelled("note", f"the text is about {diagnosis.target.foreign}, for which compatkb has no stacks"), 2)
-        )
+        blocks += told("note", f"the text is about {diagnosis.target.foreign}, for which compatkb has no stacks", 2)
     blocks += _read(facts, diagnosis)
     if first and first.sources:
-        blocks.append(Block(labelled("seen in", short(first.sources[0])), 2))
+        blocks += told("seen in", short(first.sources[0]), 2)
     blocks.append(Block([BLANK, *wrapped(messages.footer(facts, day.toordinal()), "  ", style="dim")]))
     return fitted(blocks, HEIGHT)
 
@@ -115,7 +113,7 @@ def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
     first = diagnosis.candidates[0] if diagnosis.candidates else None
     for number, step in enumerate(first.do[:_STEPS] if first else ()):
-        blocks.append(Block(labelled("" if number else "do", step.rstrip(".")), 1 if blocks else 0))
+        blocks += told("" if number else "do", step.rstrip("."), 1 if blocks else 0)
     if diagnosis.ended:
         blocks.append(_instead(facts, diagnosis, shell))
     return blocks

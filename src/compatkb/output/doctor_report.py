@@ -6,13 +6,12 @@ from typing import Any
 from compatkb.core.findings import Severity
 from compatkb.doctor.checks import Remark, Seen
 from compatkb.doctor.verdict import Examination
-from compatkb.engine.stacks import Stack
 from compatkb.output import commands, messages
 from compatkb.output.citations import Numbers, short, source_payloads
 from compatkb.output.json_document import document
 from compatkb.output.labels import asked, label, listed, ranges, stack_name, value
 from compatkb.output.payload import instead_payload, request_of, request_payload, stack_brief
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, told, wrapped
 from compatkb.output.shells import POSIX, quote
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
@@ -28,18 +27,14 @@ def examination_lines(facts: Snapshot, examination: Examination, day: date, shel
     style, sentence, headline_remark = _headline(facts, examination)
     blocks = [Block(wrapped(sentence, f"{_SIGN[style]}   ", "  ", style))]
     steps = install_commands(facts, examination, shell)
-    if steps:
-        blocks.append(Block([BLANK, *(command(step) for step in steps), BLANK]))
-    else:
-        blocks.append(Block([BLANK]))
+    blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
     blocks += _reasons(facts, examination, numbers)
     blocks += _have(facts, examination)
     blocks += _changes(facts, examination)
     blocks += [_remark(remark) for remark in examination.remarks if remark is not headline_remark or remark.fix]
     blocks += _beside(facts, examination, shell)
     blocks += [Block(labelled("note", remark), 3) for remark in examination.machine.remarks]
-    if examination.best is None:
-        blocks.append(Block(labelled("way", "no stack is known to work on this machine")))
+    blocks += told("way", "" if examination.best else "no stack is known to work on this machine")
     for number, source in enumerate(numbers.sources, 1):
         blocks.append(Block(wrapped(short(source), f"  [{number}] ", "      ", "dim"), 4))
     blocks.append(Block([BLANK, *wrapped(messages.footer(facts, day.toordinal()), "  ", style="dim")]))
@@ -89,7 +84,7 @@ def _reasons(facts: Snapshot, examination: Examination, numbers: Numbers) -> lis
     for number, cause in enumerate(examination.answer.causes[:_REASONS]):
         marks = numbers.marks(messages.cause_sources(facts, cause, examination.answer.request)[:1])
         text = f"{messages.cause(facts, cause, examination.answer.request)} {marks}"
-        blocks.append(Block(labelled("" if number else "why", text), number))
+        blocks += told("" if number else "why", text, number)
     return blocks
 
 
@@ -99,25 +94,21 @@ def _have(facts: Snapshot, examination: Examination) -> list[Block]:
     main = [f"{h.installed.name} {h.installed.version or '(no version)'}" for h in examination.held if h.main]
     rest = [f"{h.installed.name} {h.installed.version}" for h in examination.held if not h.main]
     more = f" and {len(rest) - _MANY} more" if len(rest) > _MANY else ""
-    blocks = [Block(labelled("have", ", ".join(main)), 1)] if main else []
-    if rest:
-        blocks.append(Block(labelled("and", ", ".join(rest[:_MANY]) + more), 5))
+    blocks = told("have", ", ".join(main), 1)
+    blocks += told("and", ", ".join(rest[:_MANY]) + more, 5)
     system = value(facts, "os", examination.system) if examination.system else machine.system
     parts = [f"Python {machine.python}" if machine.python else None, system, machine.arch]
     parts += [f"glibc {machine.glibc}" if machine.glibc else None, f"kernel {machine.kernel}" if machine.kernel else None]
-    blocks.append(Block(labelled("machine", ", ".join(part for part in parts if part)), 1))
+    blocks += told("machine", ", ".join(part for part in parts if part), 1)
     if machine.graphics is not None:
         seen = [f"{s.name}{f' ({s.hardware})' if s.hardware else ''}" for s in examination.seen]
-        blocks.append(Block(labelled("graphics", ", ".join(seen) or "none on the PCI bus"), 1))
+        blocks += told("graphics", ", ".join(seen) or "none on the PCI bus", 1)
     if machine.drivers:
         series = f" (series {examination.driver})" if examination.driver else ""
         names = ", ".join(f"{name} {version}" for name, version in machine.drivers[:_MANY])
-        blocks.append(Block(labelled("driver", names + series), 3))
-    if machine.libraries:
-        blocks.append(Block(labelled("libraries", ", ".join(machine.libraries[:_REASONS])), 4))
-    if machine.variables:
-        blocks.append(Block(labelled("variables", ", ".join(f"{name}={text}" for name, text in machine.variables)), 4))
-    return blocks
+        blocks += told("driver", names + series, 3)
+    blocks += told("libraries", ", ".join(machine.libraries[:_REASONS]), 4)
+    return blocks + told("variables", ", ".join(f"{name}={text}" for name, text in machine.variables), 4)
 
 
 def _changes(facts: Snapshot, examination: Examination) -> list[Block]:
@@ -132,7 +123,7 @@ def _changes(facts: Snapshot, examination: Examination) -> list[Block]:
     blocks = [Block(labelled("change", f"{'; '.join(parts)}   ({verdict})"))]
     if examination.best.relaxed:
         moved = listed([label(facts, product) for product in examination.best.relaxed])
-        blocks.append(Block(labelled("moves", f"{moved}; everything else that you fixed stays"), 3))
+        blocks += told("moves", f"{moved}; everything else that you fixed stays", 3)
     warned = messages.warnings_in_brief(facts, examination.best.stack.warnings)
     return [*blocks, *(Block(labelled("warning", text)) for text in warned)]
 
@@ -151,21 +142,16 @@ def _beside(facts: Snapshot, examination: Examination, shell: str) -> list[Block
         blocks += [Block(labelled("warning", text)) for text in warned]
     if examination.instead:
         ended = listed([label(facts, product) for product in examination.instead.ended])
-        text = (
-            f"{_named(facts, examination.instead.stack)} replaces {ended}; `compatkb migrate` shows what changes in your code"
-        )
+        name = stack_name(facts, examination.instead.stack)
+        text = f"{name} replaces {ended}; `compatkb migrate` shows what changes in your code"
         steps = commands.pip_commands(facts, examination.instead.stack, shell)
         blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
     if examination.proven and not (examination.instead and examination.instead.stack.packages == examination.proven.packages):
         stays = examination.machine.python in (None, *examination.proven.python)
         other = "" if stays else f" on Python {ranges(examination.proven.python, facts.grid['python'])}"
-        text = f"{_named(facts, examination.proven)}{other}   ({messages.signed(examination.proven.verdict)})"
-        blocks.append(Block(labelled("proven", text), 3))
+        text = f"{stack_name(facts, examination.proven)}{other}   ({messages.signed(examination.proven.verdict)})"
+        blocks += told("proven", text, 3)
     return blocks
-
-
-def _named(facts: Snapshot, stack: Stack) -> str:
-    return stack_name(facts, stack)
 
 
 def examination_json(facts: Snapshot, examination: Examination, day: date) -> str:

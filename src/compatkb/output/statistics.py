@@ -147,8 +147,7 @@ def _ago(day: date, seen: date) -> str:
 
 def _reading(stats: Stats, reading: ReadingCount) -> dict[str, Any]:
     return {
-        "kind": reading.kind,
-        "total": reading.total,
+        **picked(reading, "kind total"),
         "newest": reading.newest.isoformat(),
         "newest_age_days": (stats.day - reading.newest).days,
         "oldest": reading.oldest.isoformat(),

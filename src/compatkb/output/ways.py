@@ -41,7 +41,7 @@ def ways_of(facts: Snapshot, answer: Answer, most: int = MOST) -> list[Way]:
     titles = set()
     for way in ways:
         if way.title not in titles:
-            distinct.setdefault(_key(facts, way.stack), way)
+            distinct.setdefault(main_builds(facts, way.stack), way)
         titles.add(way.title)
     return list(distinct.values())[:most]
 
@@ -52,7 +52,8 @@ def _gives_up_leaf(facts: Snapshot, near: Alternative) -> bool:
     return any(facts.products[product].role == "leaf" and product not in held for product in near.relaxed)
 
 
-def _key(facts: Snapshot, stack: Stack) -> object:
+def main_builds(facts: Snapshot, stack: Stack) -> tuple[tuple[str, str], ...]:
+    """Return the products and versions that a stack is about."""
     return tuple((e.product, e.version) for e in main_packages(facts, stack))
 
 

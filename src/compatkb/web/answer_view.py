@@ -166,14 +166,11 @@ def _needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, s
         *needs(facts, stack, request),
         ("hardware", "; ".join(hardware)),
     ]
-    requirements = [(_heading(facts.products[product].name), text) for product, text in rows if text]
+    names = [(facts.products[product].name, text) for product, text in rows if text]
+    requirements = [(name.capitalize() if name.islower() else name, text) for name, text in names]
     if len(rows) == 3 and (text := unbounded_need(facts, stack)):
         requirements.append(("Driver", text))
     return requirements + [(label(facts, product), spec) for product, spec in stack.bounds if spec]
-
-
-def _heading(name: str) -> str:
-    return name.capitalize() if name.islower() else name
 
 
 def _other(facts: Snapshot, why: str, text: str, group: list[Stack]) -> Other:

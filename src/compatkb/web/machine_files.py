@@ -91,7 +91,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     for question, path in site.written.items():
         at = path.removesuffix(".html")
         yield f"answers/{at}.json", partial(_answer, asker, question)
-        yield f"shields/{at}.json", partial(_shield, asker, question)
+        yield f"shields/{at}.json", partial(_made, lambda q: shield(facts, asker.answer(q)), question)
     yield "stacks.json", lambda: _text({**head, "stacks": list(_stacks(site, asker))})
 
 
@@ -107,10 +107,6 @@ def _made(make: Callable[..., Any], *arguments: Any) -> str:
 
 def _answer(asker: Asker, question: PageQuestion) -> str:
     return _text(answer_payload(asker.facts, asker.answer(question)), 2)
-
-
-def _shield(asker: Asker, question: PageQuestion) -> str:
-    return _text(shield(asker.facts, asker.answer(question)))
 
 
 def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
