@@ -13,9 +13,8 @@ from site_of_tests import random_question
 from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import commands, messages
-from compatkb.output.answer_words import beside_words, headline
+from compatkb.output.answer_words import beside_words, headline, ways_of
 from compatkb.output.shells import CMD, POSIX
-from compatkb.output.ways import ways_of
 from compatkb.web import pages
 from compatkb.web.answer_view import view_of
 from compatkb.web.asker import Asker

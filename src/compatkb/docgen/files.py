@@ -66,16 +66,12 @@ def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = No
     problems: list[str] = []
     documents = []
     for path in paths:
-        try:
-            before = path.read_bytes()
-        except OSError as error:
-            raise UnavailableError(f"{path}: cannot be read: {error.strerror}") from None
+        before = _content(path, str(path))
         head = _BOM if before.startswith(_BOM) else b""
         try:
-            text = before[len(head) :].decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = before[: len(head) + error.start].count(b"\n") + 1
-            problems.append(f"{path}:{line}: is not UTF-8")
+            text = _decoded(before, str(path))
+        except DocumentError as error:
+            problems += error.problems
             continue
         after, regions, wrong = fill(facts, text, FORMS.get(path.suffix.lower(), MARKDOWN), day)
         problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
@@ -90,10 +86,19 @@ def read_text(name: str) -> str:
     path = Path(name)
     if not path.is_file():
         raise UsageError(f"{name}: no such file")
+    return _decoded(_content(path, name), name)
+
+
+def _content(path: Path, name: str) -> bytes:
     try:
-        return path.read_bytes().removeprefix(_BOM).decode("utf-8")
+        return path.read_bytes()
     except OSError as error:
         raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DocumentError((f"{name}:{error.object[: error.start].count(10) + 1}: is not UTF-8",)) from None
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compatkb.docgen.arguments import RegionArgument, RegionContext, region_kind
+from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline as events
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
@@ -156,7 +156,7 @@ def _span(text: str) -> Span:
 
 
 HISTORY = {
-    "timeline": region_kind(
+    "timeline": RegionKind(
         "what happened in the support of hardware, oldest first, with sources",
         _timeline,
         RegionArgument("from", "leaves out what came before this day, month or year"),
@@ -164,15 +164,15 @@ HISTORY = {
         RegionArgument("vendor", "only the events of these, separated by commas"),
         RegionArgument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
     ),
-    "wheels": region_kind(
+    "wheels": RegionKind(
         "the releases of a product by the Pythons that they have wheels for, newest first",
         _wheels,
         RegionArgument("product", "the product", required=True),
         RegionArgument("device", "only the builds for this device"),
         RegionArgument("limit", "how many releases are shown; all unless given"),
     ),
-    "replacements": region_kind("products and features that have ended, and what to use instead", _replacements),
-    "code-replacements": region_kind(
+    "replacements": RegionKind("products and features that have ended, and what to use instead", _replacements),
+    "code-replacements": RegionKind(
         "names, values and commands of products that have ended, and what to write instead",
         _code,
         RegionArgument("product", "only what this product brings"),

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from compatkb.docgen.image_rows import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.docgen.images import CellReason, ImageRow, cell_of, reason_of, rows_on
 from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Inline, plain, spans
 from compatkb.output.json_document import document

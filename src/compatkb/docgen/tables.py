@@ -4,7 +4,7 @@ from collections import defaultdict
 from datetime import date, timedelta
 
 from compatkb.catalog.statistics import statistics
-from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, region_kind
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.labels import ranges
@@ -111,15 +111,15 @@ def _state(eol: str | None, elements: list[Element], day: date) -> str:
 
 
 TABLES = {
-    "stats": region_kind("how large, how well supported and how fresh the data are", _stats),
-    "eol": region_kind(
+    "stats": RegionKind("how large, how well supported and how fresh the data are", _stats),
+    "eol": RegionKind(
         "the last supported days of a product's versions, or of all products', latest first",
         _eol,
         RegionArgument("product", "the product; every one unless given"),
         RegionArgument("within", "leaves out what ends later than this after the day: 90d, 12w, 6m, 1y"),
         RegionArgument("ended", "whether what has ended is shown: yes, no, or only that", "yes", choices=(*YES_NO, ONLY)),
     ),
-    "versions": region_kind(
+    "versions": RegionKind(
         "the releases of a product with their days, builds and states, newest first",
         _versions,
         RegionArgument("product", "the product", required=True),
@@ -202,7 +202,7 @@ def _seen_on(asked: RegionContext, platform: str) -> list[ObservationRecord]:
 
 
 SYMBOLS = {
-    "links": region_kind("with which releases a package's libraries find all symbols", _links, _PRODUCT, _PLATFORM),
-    "symbols-read": region_kind("how many wheels were read for their symbols", _read),
+    "links": RegionKind("with which releases a package's libraries find all symbols", _links, _PRODUCT, _PLATFORM),
+    "symbols-read": RegionKind("how many wheels were read for their symbols", _read),
 }
 """The kinds of regions about symbols."""

@@ -18,6 +18,7 @@ from compatkb.mcp.pins import PinnedSet, pinned_sets
 from compatkb.mcp.protocol import AgentTool
 from compatkb.mcp.snippets import guessed_name, new_side
 from compatkb.output import messages
+from compatkb.output.answer_words import ways_of
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
 from compatkb.output.diagnosis import diagnosis_text
@@ -25,7 +26,6 @@ from compatkb.output.screen import text_of
 from compatkb.output.shells import POSIX
 from compatkb.output.stack_files import automatic_of
 from compatkb.output.text import answer_text
-from compatkb.output.ways import ways_of
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words

@@ -78,7 +78,7 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
     return {
         **picked(product, "id name role distribution"),
         "eol": details.eol,
-        "eol_rule": _rule(details.eol_rule) if details.eol_rule else None,
+        "eol_rule": details.eol_rule and _rule(details.eol_rule),
         "replaced_by": details.replaced_by_record,
         "note": details.note,
         "releases": _releases(facts, product, day),
@@ -165,8 +165,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
         "sources": source_payloads(row.sources) if row else [],
         "builds": [
             {
-                "version": e.version,
-                "stage": e.stage,
+                **picked(e, "version stage"),
                 "devices": sorted(e.devices),
                 "channels": list(e.channels),
                 "yanked": e.yank_by is not None,
@@ -190,9 +189,10 @@ def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
     name, links = build.distribution or product.distribution, []
     for seen in observations(facts, "symbols"):
         if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
-            where = {"os": seen.os, "arch": seen.arch, "seen": seen.checked}
             conflict = seen.detail if seen.outcome == "conflict" else None
-            links.append({**where, "needs": list(seen.needs), "unlinked": list(seen.unlinked), "conflict": conflict})
+            links.append(
+                {**picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"), "conflict": conflict}
+            )
     return links
 
 
@@ -253,15 +253,7 @@ def _release_lines(entry: Content, day: date) -> str:
     return "\n".join(lines) + "\n"
 
 
-def eol_json(
-    facts: Snapshot,
-    product: Product | None,
-    day: date,
-    days: int,
-    *,
-    version: str | None = None,
-    everything: bool = True,  # noqa: ARG001  # as eol_screen is called
-) -> str:
+def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
     """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
     ends = _ends(facts, product, version, day, days)
     return document(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
@@ -300,8 +292,7 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
     unsure = {(e.product, e.release) for n in names for e in facts.elements(n).of(disputes.dated(facts, n, "end-of-life"))}
     return [
         {
-            "product": record.product,
-            "version": record.version,
+            **picked(record, "product version"),
             "last_day": last,
             "precision": record.eol_precision,
             "ended": last < day.isoformat(),

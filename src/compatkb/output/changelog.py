@@ -56,12 +56,8 @@ def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date
 
 def changes_json(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
-    content = {
-        "since": since.isoformat(),
-        "until": until.isoformat(),
-        "changes": [_payload(change) for change in changelog],
-    }
-    return document(facts, until, content)
+    changes = [_payload(change) for change in changelog]
+    return document(facts, until, {"since": since.isoformat(), "until": until.isoformat(), "changes": changes})
 
 
 def _payload(change: Change) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from compatkb.doctor.target import StackChoice
 from compatkb.doctor.undefined_symbols import UndefinedSymbol
 from compatkb.engine.alternatives import Alternative
 from compatkb.output import commands, messages
+from compatkb.output.answer_words import way_title
 from compatkb.output.citations import short, source_payloads
 from compatkb.output.json_document import document
 from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.payload import instead_payload, request_of, request_payload, stack_brief
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled, text_of, told, wrapped
 from compatkb.output.shells import POSIX
-from compatkb.output.ways import way_title
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked

@@ -196,8 +196,7 @@ def _graphics_payload(seen: Seen) -> dict[str, Any]:
     return {
         "slot": graphics.slot,
         "id": f"{graphics.vendor}:{graphics.device}",
-        "name": seen.name,
-        "hardware": seen.hardware,
+        **picked(seen, "name hardware"),
         "kernel_driver": graphics.driver,
         "note": seen.note,
         "sources": source_payloads(seen.sources),

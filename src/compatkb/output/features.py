@@ -114,13 +114,7 @@ def _told(entry: Content) -> list[str]:
     return [*lines, ""]
 
 
-def features_table(
-    facts: Snapshot,
-    day: date,  # noqa: ARG001  # as the other forms are called
-    *,
-    product: str | None = None,
-    feature: str | None = None,
-) -> str:
+def features_table(facts: Snapshot, _day: date, *, product: str | None = None, feature: str | None = None) -> str:
     """Return Markdown tables, one a product: features down, release series across, what is said of each in words."""
     spoken = [s for s in statements_of(facts) if feature in (None, s["feature"])]
     products = [p for p in facts.products if any(s["of"] == p for s in spoken) and product in (None, p)]
@@ -145,10 +139,7 @@ def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[
         groups.setdefault(statement["feature"], []).append(statement)
     return [
         {
-            **picked(record, "id name product"),
-            "needs": list(record.needs),
-            "aliases": list(record.aliases),
-            "note": record.note,
+            **picked(record, "id name product needs aliases note"),
             "statements": [_shown(s, feature=False) for s in groups[record.id] if product in (None, s["of"], record.product)],
         }
         for record in features(facts)

@@ -1,6 +1,7 @@
 """The names of things in sentences: products and builds, systems, hardware, devices, and what a request fixed."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from compatkb.core.names import is_free_threaded, word_key
 from compatkb.engine.stacks import Stack
@@ -146,21 +147,13 @@ def platform_cells(facts: Snapshot, stack: Stack, dimensions: Sequence[str] = (P
 
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
     """Return values with neighbours folded into ranges: 3.8–3.11, 3.13."""
-    numbers = sorted(order.index(value) for value in values)
-    plain = [n for n in numbers if not is_free_threaded(order[n])]
-    rest = [order[n] for n in numbers if is_free_threaded(order[n])]
-    line = [n for n, value in enumerate(order) if not is_free_threaded(value)]
-    runs: list[list[str]] = []
-    last = None
-    for n in plain:
-        here = line.index(n)
-        if last is not None and here == last + 1:
-            runs[-1].append(order[n])
-        else:
-            runs.append([order[n]])
-        last = here
-    parts = [run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
-    return ", ".join([*parts, *rest])
+    wanted = set(values)
+    parts = []
+    for is_wanted, run in groupby((each for each in order if not is_free_threaded(each)), wanted.__contains__):
+        first, *rest = run
+        if is_wanted:
+            parts.append(f"{first}–{rest[-1]}" if rest else first)
+    return ", ".join([*parts, *(each for each in order if each in wanted and is_free_threaded(each))])
 
 
 def joined_with(names: Sequence[str]) -> str:

@@ -9,14 +9,23 @@ from compatkb.engine.advice import StackWarning
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, disputes, messages
-from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
+from compatkb.output.answer_words import (
+    MOST,
+    Way,
+    beside_words,
+    foremost,
+    headline,
+    main_builds,
+    needs,
+    unbounded_need,
+    ways_of,
+)
 from compatkb.output.citations import Numbers, short
 from compatkb.output.labels import HARDWARE, label, listed, main_packages, platforms, stack_name, value
 from compatkb.output.open_points import open_points, strangers
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, told, wrapped
 from compatkb.output.shells import POSIX
-from compatkb.output.ways import MOST, Way, main_builds, ways_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
@@ -30,18 +39,12 @@ _LINES = 2
 
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> str:
     """Return the answer as plain text."""
-    return text_of(answer_lines(facts, answer, why=why, everything=everything, shell=shell))
+    return text_of(answer_screen(facts, answer, Wanted(why, everything, shell)))
 
 
 def answer_screen(facts: Snapshot, answer: Answer, wanted: Wanted) -> list[Line]:
-    """Return the first screen, with all that is wanted."""
-    return answer_lines(facts, answer, why=wanted.why, everything=wanted.everything, shell=wanted.shell or POSIX)
-
-
-def answer_lines(
-    facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX
-) -> list[Line]:
     """Return the first screen; `why` adds the sources and all that speaks for and against, `everything` every stack."""
+    why, everything, shell = wanted.why, wanted.everything, wanted.shell or POSIX
     height = _UNLIMITED if why or everything else HEIGHT
     numbers = Numbers(None if why else _SOURCES)
     if answer.stacks and answer.verdict != "unknown":

@@ -168,10 +168,8 @@ def _target(url: str) -> str:
 def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
     lines = ["timeline", f"    title {_entity(TITLE)}"]
-    for vendor, name in facts.vendors.items():
-        lane = [event for event in events if event.vendor == vendor]
-        if lane:
-            lines.append(f"    section {_entity(name)}")
+    for vendor, lane in lanes(facts, events).items():
+        lines.append(f"    section {_entity(facts.vendors[vendor])}")
         for period in dict.fromkeys(date_text(event) for event in lane):
             titles = [_marked(event, day) for event in lane if date_text(event) == period]
             lines.append(f"        {period} : {' : '.join(_entity(title) for title in titles)}")

@@ -10,13 +10,12 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import commands, disputes, messages
-from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
+from compatkb.output.answer_words import Way, beside_words, foremost, headline, needs, unbounded_need, ways_of
 from compatkb.output.images import images_of
 from compatkb.output.labels import label, listed, main_packages, platforms, stack_name, value
 from compatkb.output.messages import support
 from compatkb.output.payload import doubts, stack_sources
 from compatkb.output.text import grouped
-from compatkb.output.ways import Way, ways_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.web.asker import Asker

@@ -10,10 +10,9 @@ from compatkb.core.clock import Clock
 from compatkb.export.calendar import calendar_text
 from compatkb.output.timeline_svg import svg
 from compatkb.store.reader import Snapshot
-from compatkb.web import catalogue, overviews
+from compatkb.web import catalogue
 from compatkb.web.asker import Asker
-from compatkb.web.llms import llms_text
-from compatkb.web.machine_files import api_files
+from compatkb.web.machine_files import api_files, llms_text
 from compatkb.web.pages import ASSETS, Site, sources
 
 MARK = ".compatkb-site"
@@ -73,13 +72,13 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         site.asset(name): partial((sources() / name).read_text, encoding="utf-8") for name in ASSETS
     }
     pages = {
-        "matrix.html": overviews.matrix_page,
+        "matrix.html": catalogue.matrix_page,
         "products.html": catalogue.products_page,
-        "images.html": overviews.images_page,
-        "eol.html": overviews.eol_page,
-        "timeline.html": overviews.timeline_page,
-        "about.html": overviews.about_page,
-        "api.html": overviews.api_page,
+        "images.html": catalogue.images_page,
+        "eol.html": catalogue.eol_page,
+        "timeline.html": catalogue.timeline_page,
+        "about.html": catalogue.about_page,
+        "api.html": catalogue.api_page,
     }
     makers |= {path: partial(page, site) for path, page in pages.items()}
     for path, product, version in catalogue.paths(site.facts):
