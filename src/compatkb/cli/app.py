@@ -40,7 +40,7 @@ COMMANDS = {
     "check": Entry(PROJECT, "checking", "check", "check requirements, Dockerfiles, pipelines and documents against the data"),
     "doctor": Entry(PROJECT, "helping", "doctor", "report what works on this machine, what does not, and how to fix it"),
     "mcp": Entry(PROJECT, "ask", "mcp", "answer coding agents: a server of the Model Context Protocol on stdin and stdout"),
-    "migrate": Entry(PROJECT, "migrating", "migrate", "show what a project must change to leave discontinued products"),
+    "migrate": Entry(PROJECT, "checking", "migrate", "show what a project must change to leave discontinued products"),
     "docs": Entry(WRITE, "documents", "docs", "fill marked regions of documents, check them, print and compare tables"),
     "web": Entry(WRITE, "web", "web", "write the lookup page and the JSON API, or serve them on this machine"),
     "build": Entry(WRITE, "exporting", "build", "write the knowledge base as a SQLite database for people"),

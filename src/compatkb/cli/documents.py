@@ -29,7 +29,7 @@ def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, 
 @docs.command("render", help="fill the marked regions of Markdown, reStructuredText and HTML files")
 def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
-    from compatkb.docgen.files import find_files, read_documents, report_json, report_text, write_document
+    from compatkb.docgen.render import find_files, read_documents, report_json, report_text, write_document
 
     facts, day = open_data(data), _day(as_of)
     documents = read_documents(facts, find_files(files or []), day)
@@ -43,7 +43,7 @@ def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None,
 @docs.command("check", help="print as a diff what render would change, and fail if there is anything")
 def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Compare the regions of the files with what they should hold; raises StaleError where one differs."""
-    from compatkb.docgen.files import diff_of, find_files, mend, read_documents, report_json
+    from compatkb.docgen.render import diff_of, find_files, mend, read_documents, report_json
     from compatkb.errors import StaleError
 
     facts, day = open_data(data), _day(as_of)
@@ -80,7 +80,7 @@ def docs_diff(
     file: Annotated[str, o.word("FILE", "the Markdown file")], form: o.Format = "text", as_of: Day = None, data: o.Data = None
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
-    from compatkb.docgen.files import read_text
+    from compatkb.docgen.render import read_text
     from compatkb.docgen.table_diff import compare, diff_json, diff_text
 
     facts = open_data(data)

@@ -1,4 +1,4 @@
-"""Container images as of a day: the tags that a document listed and what the data hold of them; tables, commands to run one."""
+"""Container images as of a day: the tags that a document listed and what the data hold of them; tables, commands to run."""
 
 import re
 from datetime import date

@@ -14,9 +14,8 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.mcp.pins import PinnedSet, pinned_sets
+from compatkb.mcp.pins import PinnedSet, guessed_name, new_side, pinned_sets
 from compatkb.mcp.protocol import AgentTool
-from compatkb.mcp.snippets import guessed_name, new_side
 from compatkb.output import messages
 from compatkb.output.answer_words import ways_of
 from compatkb.output.catalog import product_screen, release_screen

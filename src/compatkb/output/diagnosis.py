@@ -17,7 +17,7 @@ from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, f
 from compatkb.output.shells import POSIX
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import picked
+from compatkb.store.records import Request, picked
 
 _SHARE = 0.4  # a second cause is named that has this part of the weight of the first
 _LINES, _STEPS = 2, 3
@@ -220,17 +220,8 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "verdict": answer.verdict if answer else None,
         "request": request_payload(answer.request) if answer else None,
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
-        "nearest": [
-            {**picked(near, "relaxed where"), "stack": stack_brief(facts, near.stack, request)} for near in diagnosis.nearest
-        ],
-        "either": [
-            {
-                **picked(choice, "device systems"),
-                **picked(choice.near, "relaxed where"),
-                "stack": stack_brief(facts, choice.near.stack, request),
-            }
-            for choice in diagnosis.either
-        ],
+        "nearest": [_near(facts, near, request) for near in diagnosis.nearest],
+        "either": [{**picked(choice, "device systems"), **_near(facts, choice.near, request)} for choice in diagnosis.either],
         "ended": list(diagnosis.ended),
         "instead": instead_payload(facts, diagnosis.instead, request),
         "target": picked(diagnosis.target, "device foreign os python"),
@@ -247,3 +238,7 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "collect": list(diagnosis.collect),
     }
     return document(facts, day, content)
+
+
+def _near(facts: Snapshot, near: Alternative, request: Request) -> dict[str, Any]:
+    return {**picked(near, "relaxed where"), "stack": stack_brief(facts, near.stack, request)}

@@ -127,12 +127,17 @@ def mark(dispute: Content) -> str:
     return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
 
 
+def decided(dispute: Content) -> str:
+    """Return what was decided on a dispute, and when."""
+    if dispute["holds"] is None:
+        return f"undecided, last checked {dispute['decided']}"
+    return f"decided {dispute['decided']}: {dispute['holds']}"
+
+
 def lines(dispute: Content) -> list[str]:
     """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
     text_lines = [dispute["about"]]
     for position in dispute["positions"]:
         text_lines.append(f"  says: {position['text']}")
         text_lines += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
-    decided = "undecided, last checked" if dispute["holds"] is None else "decided"
-    holds = "" if dispute["holds"] is None else f": {dispute['holds']}"
-    return [*text_lines, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]
+    return [*text_lines, f"  {decided(dispute)}", f"  reason: {dispute['reason']}"]

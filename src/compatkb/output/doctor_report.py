@@ -176,10 +176,7 @@ def examination_json(facts: Snapshot, examination: Examination, day: date) -> st
         "request": request_payload(answer.request) if answer else None,
         "reasons": [messages.cause(facts, cause, answer.request) for cause in answer.causes] if answer else [],
         "remarks": [
-            {
-                **picked(remark, "rule level message fix"),
-                "sources": source_payloads(remark.sources),
-            }
+            {**picked(remark, "rule level message fix"), "sources": source_payloads(remark.sources)}
             for remark in examination.remarks
         ],
         "steps": [step._asdict() for step in examination.steps],

@@ -99,7 +99,5 @@ def _disputes(rows: list[dict[str, object]], numbers: Numbers) -> list[Line]:
         for position in row["positions"]:  # type: ignore[attr-defined]  # rows come from JSON
             cited = tuple((source["text"], source["url"]) for source in position["sources"])
             lines += wrapped(f"one side: {position['text']} {numbers.marks(cited)}", "    ", "      ")
-        holds = f": {row['holds']}" if row["holds"] is not None else ""
-        word = "undecided, last checked" if row["holds"] is None else "decided"
-        lines += wrapped(f"{word} {row['decided']}{holds}; {row['reason']}", "    ", "      ")
+        lines += wrapped(f"{disputes.decided(row)}; {row['reason']}", "    ", "      ")
     return [*_heading("disputed"), *lines] if lines else []

@@ -1,7 +1,7 @@
 """An answer as the page shows it: one sentence, what to paste, what comes of it, what must be there, ways out of a no."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
@@ -75,32 +75,29 @@ class View(NamedTuple):
     sign: str
     word: str
     title: str
-    sure: str
-    sources: tuple[Source, ...]
-    recipes: list[Recipe]
-    uninstallable: str
-    proof: str
-    packages: list[Package]
-    runtimes: list[Package]
-    needs: list[tuple[str, str]]
-    warnings: list[Reason]
-    unsettled: list[str]
-    disputes: list[str]
-    images: list[str]
-    causes: list[Reason]
-    ways: list[WayOut]
-    beside: list[Other]
-    others: list[Other]
+    causes: Sequence[Reason]
+    sure: str = ""
+    sources: Sequence[Source] = ()
+    recipes: Sequence[Recipe] = ()
+    uninstallable: str = ""
+    proof: str = ""
+    packages: Sequence[Package] = ()
+    runtimes: Sequence[Package] = ()
+    needs: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[Reason] = ()
+    unsettled: Sequence[str] = ()
+    disputes: Sequence[str] = ()
+    images: Sequence[str] = ()
+    ways: Sequence[WayOut] = ()
+    beside: Sequence[Other] = ()
+    others: Sequence[Other] = ()
 
 
 def view_of(asker: Asker, question: PageQuestion, answer: Answer) -> View:
     """Return what the page shows of the answer to a question; what is about a stack is empty where there is none."""
     facts = asker.facts
     sign, word = WORDS[answer.verdict]
-    denied = View(
-        answer.verdict, sign, word, headline(facts, answer), "", (), [], "", "", [], [], [], [], [], [], [],
-        causes=_causes(facts, answer), ways=[], beside=[], others=[],
-    )  # fmt: skip
+    denied = View(answer.verdict, sign, word, headline(facts, answer), _causes(facts, answer))
     if not answer.stacks or answer.verdict == "unknown":
         return denied._replace(ways=list(_ways_out(asker, question, answer)))
     return _with_stack(facts, answer, answer.stacks[0], denied)

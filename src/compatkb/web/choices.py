@@ -47,12 +47,7 @@ class ChoiceRow(NamedTuple):
 
 def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
     """Return the rows for a question; `best` is the series of the newest stack that works."""
-    return [
-        _hardware(asker, question),
-        _systems(asker, question),
-        _pythons(asker, question),
-        _series(asker, question, best),
-    ]
+    return [_hardware(asker, question), _systems(asker, question), _pythons(asker, question), _series(asker, question, best)]
 
 
 def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:

@@ -201,10 +201,7 @@ class Site:
     def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
         summary = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
-        content = {
-            "title": f"Wrong answer: {view.title}"[:200],
-            "body": f"{summary}\n\nWhat is wrong:\n",
-        }
+        content = {"title": f"Wrong answer: {view.title}"[:200], "body": f"{summary}\n\nWhat is wrong:\n"}
         return f"{self.issues}/new?{urlencode(content)}" if self.issues else ""
 
     def ask_page(self) -> str:
