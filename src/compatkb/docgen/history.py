@@ -133,22 +133,22 @@ def _name(record: dict[str, Any]) -> tuple[Inline, Inline]:
     if members := record["members"]:
         shown.append(f" with {len(members)} names such as ")
         shown.append(_span(members[0]))
-    after: Inline = record["how"] or _NOTHING
-    if record["instead"]:
-        words = ", ".join((*record["before"], *(f"{key}={value}" for key, value in record["defaults"].items())))
-        after = (_span(record["instead"].replace(".*", "") + (f"({words})" if words else "")),)
-    return tuple(shown[1:]), after
+    words = ", ".join((*record["before"], *(f"{key}={value}" for key, value in record["defaults"].items())))
+    return tuple(shown[1:]), _after(record, (record["instead"] or "").replace(".*", "") + (f"({words})" if words else ""))
 
 
 def _value(record: dict[str, Any]) -> tuple[Inline, Inline]:
     calls = " or ".join(argument["call"].rpartition(".")[2] for argument in record["arguments"])
-    after: Inline = (_span(f'"{record["instead"]}"'),) if record["instead"] else record["how"] or _NOTHING
-    return (_span(f'"{record["value"]}"'), f" in {calls}"), after
+    return (_span(f'"{record["value"]}"'), f" in {calls}"), _after(record, f'"{record["instead"]}"')
 
 
 def _launcher(record: dict[str, Any]) -> tuple[Inline, Inline]:
-    after: Inline = (_span(record["instead"]),) if record["instead"] else record["how"] or _NOTHING
-    return (_span(record["names"][0]),), after
+    return (_span(record["names"][0]),), _after(record, record["instead"])
+
+
+def _after(record: dict[str, Any], text: str) -> Inline:
+    """Return what to write instead, or how to do without, as far as that is documented."""
+    return (_span(text),) if record["instead"] else record["how"] or _NOTHING
 
 
 def _span(text: str) -> Span:

@@ -244,17 +244,16 @@ def _images(asked: RegionContext) -> list[Block]:
     if titles and len(titles) != len(columns):
         raise UsageError(f"titles= has {len(titles)} heads for {len(columns)} columns")
     head = tuple(titles or (next(iter(column.values())).title for column in columns))
-    cells = [tuple(_cell(asked, row, column) for column in columns) for row in rows]
+    cells = [
+        tuple(cell_of(asked.facts, row, c[row.repository], asked.day) if row.repository in c else "" for c in columns)
+        for row in rows
+    ]
     blocks: list[Block] = [Table(head, tuple(cells))]
     if asked.is_on("foot"):
         documents = ", ".join(dict.fromkeys(row.document for row in rows))
         held = f"with what the build files declare; data of {asked.facts.meta['data_date']}"
         blocks.append(Paragraph(f"As listed in {documents} on {asked.day}, {held}. No image was pulled."))
     return blocks
-
-
-def _cell(asked: RegionContext, row: ImageRow, column: dict[str, ColumnRecord]) -> Inline:
-    return cell_of(asked.facts, row, column[row.repository], asked.day) if row.repository in column else ""
 
 
 def _run(asked: RegionContext) -> list[Block]:

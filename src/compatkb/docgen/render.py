@@ -17,8 +17,7 @@ from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, MarkerPro
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
 from compatkb.output.document_model import Block, Table, plain, spans
 from compatkb.output.json_document import document
-from compatkb.output.markdown import Links, render
-from compatkb.output.writers import comma_separated, hypertext, restructured
+from compatkb.output.writers import Links, comma_separated, hypertext, render, restructured
 from compatkb.store.reader import Snapshot
 
 

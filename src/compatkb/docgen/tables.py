@@ -20,10 +20,6 @@ _MOST = 6
 """More versions than this in a cell are counted instead of named."""
 
 
-def _stats(asked: RegionContext) -> list[Block]:
-    return stats_blocks(statistics(asked.facts, asked.day))
-
-
 def _eol(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     within = asked.values["within"]
@@ -111,7 +107,10 @@ def _state(eol: str | None, elements: list[Element], day: date) -> str:
 
 
 TABLES = {
-    "stats": RegionKind("how large, how well supported and how fresh the data are", _stats),
+    "stats": RegionKind(
+        "how large, how well supported and how fresh the data are",
+        lambda asked: stats_blocks(statistics(asked.facts, asked.day)),
+    ),
     "eol": RegionKind(
         "the last supported days of a product's versions, or of all products', latest first",
         _eol,

@@ -1,4 +1,4 @@
-"""What a pasted text states, and its pins as questions to the engine: what goes together, for which device, Python and index."""
+"""What a pasted text states, and its pins as questions to the engine: what goes together, for which device and Python."""
 
 import re
 from collections.abc import Iterator

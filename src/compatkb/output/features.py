@@ -9,8 +9,8 @@ from compatkb.engine.advice import FeatureSupport
 from compatkb.output import messages
 from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import document
-from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
+from compatkb.output.writers import table
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.output import screen, writers
+from compatkb.output import screen
 from compatkb.output.document_model import Table
 from compatkb.output.json_document import document, foot
-from compatkb.output.markdown import table as write_table
 from compatkb.output.screen import BLANK, Line
+from compatkb.output.writers import comma_separated as write_csv
+from compatkb.output.writers import table as write_table
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
 
@@ -157,4 +158,4 @@ def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:
 def comma_separated(_facts: Snapshot, table: PythonMatrix, _day: date) -> str:
     """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
     rows = ((row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)) for row in table.rows)
-    return writers.comma_separated([Table(("release", "yanked", *table.pythons), tuple(rows))])
+    return write_csv([Table(("release", "yanked", *table.pythons), tuple(rows))])

@@ -28,7 +28,7 @@ _ANSWERS = {
     **_from("output.text", text="answer_screen"),
     **_from("output.payload", json="answer_json"),
     **FILES,
-    **_from("output.bots", renovate="renovate_text", dependabot="dependabot_text"),
+    **_from("output.installer_files", renovate="renovate_text", dependabot="dependabot_text"),
 }
 _REPORTS = {
     **_from("check.report_text", text="report_lines", json="report_json"),

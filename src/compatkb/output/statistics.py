@@ -6,8 +6,8 @@ from typing import Any
 from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.json_document import SCHEMA, json_text
-from compatkb.output.markdown import Links, render
 from compatkb.output.screen import Line, heads, row
+from compatkb.output.writers import Links, render
 from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}

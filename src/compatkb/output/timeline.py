@@ -171,13 +171,10 @@ def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     for vendor, lane in lanes(facts, events).items():
         lines.append(f"    section {_entity(facts.vendors[vendor])}")
         for period in dict.fromkeys(date_text(event) for event in lane):
-            titles = [_marked(event, day) for event in lane if date_text(event) == period]
-            lines.append(f"        {period} : {' : '.join(_entity(title) for title in titles)}")
+            known = [event for event in lane if date_text(event) == period]
+            titles = [" ".join([event.title, *(f"({mark})" for mark in marks(event, day))]) for event in known]
+            lines.append(f"        {period} : {' : '.join(map(_entity, titles))}")
     return "\n".join(lines) + "\n"
-
-
-def _marked(event: Event, day: date) -> str:
-    return event.title + "".join(f" ({mark})" for mark in marks(event, day))
 
 
 def _entity(content: str) -> str:
