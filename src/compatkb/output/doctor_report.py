@@ -25,7 +25,7 @@ def examination_lines(facts: Snapshot, examination: Examination, day: date, shel
     """Return the screen."""
     numbers = Numbers(_REASONS)
     style, sentence, headline_remark = _headline(facts, examination)
-    blocks = [Block(wrapped(sentence, f"{_SIGN[style]}   ", "  ", style))]
+    blocks = [Block(wrapped(sentence, f"{messages.signed(style)}   ", "  ", style))]
     steps = install_commands(facts, examination, shell)
     blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
     blocks += _reasons(facts, examination, numbers)
@@ -39,9 +39,6 @@ def examination_lines(facts: Snapshot, examination: Examination, day: date, shel
         blocks.append(Block(wrapped(short(source), f"  [{number}] ", "      ", "dim"), 4))
     blocks.append(Block([BLANK, *wrapped(messages.footer(facts, day.toordinal()), "  ", style="dim")]))
     return fitted(blocks, HEIGHT)
-
-
-_SIGN = {verdict: messages.signed(verdict) for verdict in messages.SIGNS}
 
 
 def _headline(facts: Snapshot, examination: Examination) -> tuple[str, str, Remark | None]:

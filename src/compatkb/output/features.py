@@ -17,13 +17,7 @@ from compatkb.store.records import picked
 
 Content = dict[str, Any]
 
-_WORDS = {
-    "supported": "yes",
-    "beta": "beta",
-    "prototype": "prototype",
-    "not-supported": "no",
-    "removed": "removed",
-}
+_WORDS = {"supported": "yes", "beta": "beta", "prototype": "prototype", "not-supported": "no", "removed": "removed"}
 _DENIALS = ("not-supported", "removed")
 _UNKNOWN = "unknown"
 

@@ -14,7 +14,6 @@ from compatkb.output.json_document import document, foot
 from compatkb.store.queries.images import ImageRecord, contents_of, image, images_with, repositories, runs_for
 from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
 
 _HOST = {
     "{pwd}": '"$PWD"',
@@ -52,7 +51,8 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
     holding: dict[int, dict[str, str]] = {}
     for product, element in wanted.items():
         series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
-        same = sum(1 << e.idx for e in facts.elements(product).of(series) if _alike(e, element))
+        work = (element.release, element.maker, element.devices)  # of one maker for the same devices: 2.3.0 and 2.3.0+cpu
+        same = sum(1 << e.idx for e in facts.elements(product).of(series) if (e.release, e.maker, e.devices) == work)
         for part in images_with(facts, product):
             if part.mask & same:
                 holding.setdefault(part.image, {})[product] = part.basis
@@ -84,11 +84,6 @@ def _runs_on(facts: Snapshot, number: int, families: set[str]) -> bool:
     parts = [part for part in contents_of(facts, number) if part.product == "os"]
     held = [e.version for part in parts for e in facts.elements("os").of(part.mask)]
     return not held or any(families & {system, *facts.wider.get(system, ())} for system in held)
-
-
-def _alike(one: Element, other: Element) -> bool:
-    """Return whether two builds are one maker's work of one release for the same devices: 2.3.0 and 2.3.0+cpu."""
-    return (one.release, one.maker, one.devices) == (other.release, other.maker, other.devices)
 
 
 Content = dict[str, Any]

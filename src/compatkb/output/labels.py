@@ -76,7 +76,9 @@ def _widest(facts: Snapshot, dimension: str, names: Sequence[str], text: str) ->
 
 def asked(facts: Snapshot, request: Request) -> str:
     """Return a request in words: the packages, the features that they must have, and where they are to run."""
-    return " ".join(part for part in (_packages(facts, request), _with(facts, request), place(facts, request)) if part)
+    needs = [pin_words(facts, pin) for pin in request.pins if pin.need]
+    using = f"using {listed(needs)}" if needs else ""
+    return " ".join(part for part in (_packages(facts, request), using, place(facts, request)) if part)
 
 
 def place(facts: Snapshot, request: Request, device: str | None = None) -> str:
@@ -100,11 +102,6 @@ def _packages(facts: Snapshot, request: Request) -> str:
     words = {pin.product: pin_words(facts, pin) for pin in pins} | {name: label(facts, name) for name in request.bare}
     names = [words[product] for product in sorted(words, key=order.__getitem__)]
     return joined_with(names) or label(facts, facts.routes[0].provider)
-
-
-def _with(facts: Snapshot, request: Request) -> str:
-    needs = [pin_words(facts, pin) for pin in request.pins if pin.need]
-    return f"using {listed(needs)}" if needs else ""
 
 
 def main_packages(facts: Snapshot, stack: Stack, request: Request | None = None) -> list[Element]:

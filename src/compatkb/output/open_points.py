@@ -21,7 +21,7 @@ class Open(NamedTuple):
 
     what: str
     why: str | None  # on what an inference rests
-    apply_exceptions: str  # what would settle it
+    settled_by: str  # what would settle it
 
     @property
     def brief(self) -> str:
@@ -31,7 +31,7 @@ class Open(NamedTuple):
     @property
     def sentence(self) -> str:
         """All of it as a sentence."""
-        return f"{self.brief}; {self.apply_exceptions} would settle it"
+        return f"{self.brief}; {self.settled_by} would settle it"
 
 
 def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
@@ -71,8 +71,8 @@ def _link(facts: Snapshot, stack: Stack, link: SupportLink) -> Open:
     one, other = (_name(facts, stack, product) for product in (link.one, link.other))
     joint = "on" if link.other == HARDWARE else "with"
     known = "is inferred" if link.level == Certainty.INFERRED else _undocumented(facts, stack, machine)
-    apply_exceptions = "a run there" if machine else "importing both"
-    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, apply_exceptions)
+    settled_by = "a run there" if machine else "importing both"
+    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settled_by)
 
 
 def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:

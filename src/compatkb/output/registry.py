@@ -48,7 +48,7 @@ FORMS = {
     },
     "matrix": {
         **_from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
-        **_from("output.matrix_picture", svg="svg", html="html"),
+        **_from("output.python_matrix", svg="svg", html="html"),
     },
     "stats": {
         **_from("output.statistics", text="stats_lines", json="stats_json", markdown="stats_markdown"),

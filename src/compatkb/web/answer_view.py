@@ -1,26 +1,87 @@
-"""An answer as the page shows it: one sentence, what to paste, what comes of it, what must be there, ways out of a no."""
+"""An answer as the page shows it: one sentence, what to paste for each installer, what must be there, ways out of a no."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
-from compatkb.errors import CompatkbError
+from compatkb.errors import CompatkbError, NoRequirementsError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import commands, disputes, messages
 from compatkb.output.answer_words import Way, beside_words, foremost, headline, needs, unbounded_need, ways_of
+from compatkb.output.container_files import dockerfile_of
 from compatkb.output.images import images_of
+from compatkb.output.installer_files import environment_of
 from compatkb.output.labels import label, listed, main_packages, platforms, stack_name, value
-from compatkb.output.messages import support
+from compatkb.output.messages import not_installable, sentence, support
 from compatkb.output.payload import doubts, stack_sources
+from compatkb.output.shells import CMD, POSIX
 from compatkb.output.text import grouped
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.web.asker import Asker
-from compatkb.web.installers import Recipe, newest_python, proof, recipes
 from compatkb.web.questions import PageQuestion, question_of
+from compatkb.web.systems import is_windows
+
+INSTALLERS = (
+    ("pip", "pip"),
+    ("uv", "uv"),
+    ("conda", "conda"),
+    ("docker", "Docker"),
+    ("requirements", "requirements.txt"),
+)
+"""What a stack can be installed with: the id, and the name."""
+
+
+class Recipe(NamedTuple):
+    """What to paste: a command, or the contents of a file."""
+
+    installer: str
+    text: str
+    file: str = ""
+    reason: str = ""  # why there is no text
+
+
+def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Recipe]:
+    """Return for each installer what to paste, or why it cannot install the stack; empty where no index has a package."""
+    windows = is_windows(facts, systems)
+    shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
+    pip = commands.pip_commands(facts, stack, shell)
+    if not pip:
+        return []
+    waived = commands.waived(facts, stack)
+    apart = f"The maker installs this in two steps and against {', '.join(waived)}; one file cannot say so." if waived else ""
+    if commands.compiled_of(facts, stack):
+        apart = sentence(not_installable(facts, stack))
+    lines = "" if apart else commands.requirements(facts, stack)
+    recipe_by_installer = {
+        "pip": Recipe("pip", "\n".join(pip)),
+        "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
+        "conda": Recipe("conda", "", "environment.yml", apart)
+        if apart
+        else _file("conda", "environment.yml", environment_of, facts, stack),
+        "docker": _file("docker", "Dockerfile", dockerfile_of, facts, stack),
+        "requirements": Recipe("requirements", lines, "requirements.txt", apart),
+    }
+    if windows:
+        recipe_by_installer["docker"] = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
+    return [recipe_by_installer[installer] for installer, _ in INSTALLERS]
+
+
+def newest_python(stack: Stack) -> str:
+    """Return the newest Python of a stack that is no free-threaded build; empty where there is none."""
+    return next((python for python in reversed(stack.python) if not is_free_threaded(python)), "")
+
+
+def _file(installer: str, file: str, make: Callable[[Snapshot, Stack], str], facts: Snapshot, stack: Stack) -> Recipe:
+    try:
+        return Recipe(installer, make(facts, stack), file)
+    except NoRequirementsError as error:
+        return Recipe(installer, "", file, sentence(str(error)))
+
 
 SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown": "?", "does-not-work": "✕"}
 """Shapes that differ without colour."""
@@ -114,7 +175,7 @@ def _with_stack(facts: Snapshot, answer: Answer, stack: Stack, view: View) -> Vi
         sources=stack_sources(facts, stack),
         recipes=instructions,
         uninstallable="" if instructions else messages.not_installable(facts, stack),
-        proof=proof(facts, stack),
+        proof=commands.short_proof(facts, stack) or "",
         packages=packages,
         runtimes=runtimes,
         needs=_needs(facts, stack, request),

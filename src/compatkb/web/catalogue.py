@@ -17,12 +17,11 @@ from compatkb.store.queries import images, products
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, Package
+from compatkb.web.answer_view import WORDS, Package, recipes
 from compatkb.web.api_schema import CALLS, FILES
-from compatkb.web.installers import recipes
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.written import file_name, release_path
+from compatkb.web.systems import file_name, release_path
 
 Record = dict[str, Any]
 ROLES = {
@@ -216,11 +215,7 @@ def _cell(site: Site, question: PageQuestion) -> tuple[PageQuestion, str]:
 def images_page(site: Site) -> str:
     """Return the table of image tags, each with what it holds."""
     rows = [
-        {
-            **tag,
-            "repository": content["repository"],
-            "held": [_held(site, part) for part in tag["contains"]],
-        }
+        {**tag, "repository": content["repository"], "held": [_held(site, part) for part in tag["contains"]]}
         for content in repositories(site.facts, site.asker.clock)
         for tag in content["tags"]
     ]

@@ -7,10 +7,9 @@ from compatkb.errors import CompatkbError
 from compatkb.web import systems
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import Value
+from compatkb.web.systems import WSL, Value
 
 SHOWN_SERIES, SHOWN_PYTHONS = 7, 6
-WSL = "wsl2"
 SHORT = {WSL: "WSL 2"}
 
 

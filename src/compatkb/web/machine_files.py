@@ -29,7 +29,7 @@ from compatkb.web.asker import Asker
 from compatkb.web.catalogue import product_content, read, release_content, repositories
 from compatkb.web.pages import Site, sources
 from compatkb.web.questions import PageQuestion
-from compatkb.web.written import file_name
+from compatkb.web.systems import file_name
 
 BASE = "api/v1/"
 COLOURS = {
