@@ -146,7 +146,7 @@ def _served(site: Path) -> Iterator[str]:
 
     import uvicorn
 
-    from compatkb.web.folder import folder_app
+    from compatkb.web.server import folder_app
 
     with socket.create_server(("localhost", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(folder_app(site), log_level="warning", access_log=False, ws="none"))

@@ -32,8 +32,8 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of
+from compatkb.output.installer_files import by_device
 from compatkb.output.stack_files import packages_of, platforms_of, stack_of
-from compatkb.output.uv_project import by_device
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 from compatkb.store.cache import locate

@@ -27,8 +27,7 @@ from compatkb.doctor.device import device_of, system_of
 from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, ErrorText, decode, plain, read_ends
 from compatkb.doctor.version_extraction import WISHED
-from compatkb.output.diagnosis import diagnosis_json
-from compatkb.output.diagnosis_screen import diagnosis_text
+from compatkb.output.diagnosis import diagnosis_json, diagnosis_text
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot

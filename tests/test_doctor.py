@@ -29,7 +29,7 @@ from compatkb.doctor.machine.reports import read_report
 from compatkb.doctor.machine.system import read_libraries, read_packages, read_release
 from compatkb.doctor.verdict import Examination, examine
 from compatkb.errors import UsageError
-from compatkb.output.doctor_screen import examination_lines
+from compatkb.output.doctor_report import examination_lines
 from compatkb.output.screen import text_of
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot

@@ -12,7 +12,7 @@ import termios
 import pytest
 
 from compatkb.cli.app import ASK, COMMANDS, KEEP, PROJECT, WRITE
-from compatkb.cli.progress import Progress
+from compatkb.cli.terminal import Progress
 
 COLOUR = re.compile(r"\x1b\[[\d;]*(?:3[0-7]|9[0-7]|38;)[\d;]*m")
 CONTROL = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
@@ -150,8 +150,8 @@ def test_progress_through_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
 def test_progress_on_a_terminal() -> None:
     """Long work draws a bar, and takes it away at its end."""
     code = (
-        "from compatkb.cli import progress\nprogress.QUIET = 0.0\n"
-        "with progress.Progress() as count:\n    [count('pages', done, 3) for done in (1, 2)]\nprint('end')"
+        "from compatkb.cli import terminal\nterminal.QUIET = 0.0\n"
+        "with terminal.Progress() as count:\n    [count('pages', done, 3) for done in (1, 2)]\nprint('end')"
     )
     seen = drawn(program=("-c", code))
     assert re.search(r"pages.*2/3", CONTROL.sub("", seen))

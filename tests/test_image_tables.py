@@ -19,7 +19,7 @@ from compatkb.docgen.table_diff import compare, read_tables
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Table, plain
 from compatkb.output.images import run_command
-from compatkb.output.markdown import Links, render
+from compatkb.output.writers import Links, render
 from compatkb.store.queries.images import ImageRecord, images
 from compatkb.store.reader import Snapshot
 

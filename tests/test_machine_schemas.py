@@ -16,7 +16,7 @@ from compatkb.doctor.verdict import examine
 from compatkb.output.diagnosis import diagnosis_json
 from compatkb.output.doctor_report import examination_json
 from compatkb.output.json_document import SCHEMA
-from compatkb.output.stack_summary import FIELDS
+from compatkb.output.payload import FIELDS
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)

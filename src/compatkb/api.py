@@ -155,13 +155,13 @@ class KnowledgeBase:
 
     def matrix(self, name: str, *, device: str | None = None, as_of: date | None = None) -> Picture:
         """Return which releases of a product have wheels for which Pythons; raises UsageError for a product without wheels."""
-        from compatkb.output import matrix_picture, python_matrix
+        from compatkb.output import python_matrix
         from compatkb.output.screen import text_of
 
         day = Clock(current_day(), as_of).day
         table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
         text = text_of(python_matrix.matrix_lines(self.facts, table, day))
-        return Picture(text, matrix_picture.html(self.facts, table, day))
+        return Picture(text, python_matrix.html(self.facts, table, day))
 
     def timeline(self, *vendors: str, as_of: date | None = None, width: int = 960) -> Picture:
         """Return the events of some vendors, or of all, in order of time; `width` in pixels; raises UsageError."""

@@ -16,10 +16,9 @@ from compatkb.core.clock import Clock
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker
-from compatkb.web.files import site_files
-from compatkb.web.folder import folder_app
 from compatkb.web.pages import Site
-from compatkb.web.static import MARK
+from compatkb.web.server import folder_app
+from compatkb.web.static import MARK, site_files
 
 SHOWN = ("2.8", "2.4", "any", "linux", "windows", "arc-b", "xeon")
 

@@ -13,8 +13,7 @@ from site_of_tests import random_question
 from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import commands, messages
-from compatkb.output.alternatives import ways_of
-from compatkb.output.answer_words import beside_words, headline
+from compatkb.output.answer_words import beside_words, headline, ways_of
 from compatkb.output.shells import CMD, POSIX
 from compatkb.web import pages
 from compatkb.web.answer_view import view_of

@@ -18,9 +18,9 @@ from compatkb.output.payload import answer_payload
 from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
-from compatkb.web.files import site_files
 from compatkb.web.machine_files import answer_schema, api_files
 from compatkb.web.pages import Site
+from compatkb.web.static import site_files
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.soak)])

@@ -1,12 +1,13 @@
-"""The commands that answer a request: resolve, and explain, which needs to know what to explain."""
+"""The commands that answer a request: resolve, explain, which needs to know what to explain, and mcp, for coding agents."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
-from compatkb.cli.opening import open_facts, patience
+from compatkb.cli.opening import open_data, open_facts, patience
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UsageError
 from compatkb.output import registry
@@ -70,3 +71,16 @@ def answer(
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
     show(registry.form(ctx.info_name or "", form)(facts, resolution, wanted))
     return 1 if resolution.verdict in ("does-not-work", "unknown") else 0
+
+
+def mcp(data: o.Data = None) -> int:
+    """Answer a client of the Model Context Protocol until it closes standard input; nothing else is written to stdout."""
+    from compatkb.mcp.protocol import ProtocolServer, serve
+    from compatkb.mcp.tools import INSTRUCTIONS, tools
+
+    messages, sys.stdout = sys.stdout, sys.stderr
+    try:
+        serve(ProtocolServer(tools(open_data(data), patience), INSTRUCTIONS), sys.stdin.buffer, messages.buffer)
+    finally:
+        sys.stdout = messages
+    return 0

@@ -1,6 +1,8 @@
-"""The commands that look through the knowledge base: show, list, features, search, eol, changes."""
+"""The commands that look through the knowledge base: show, list, features, search, eol, changes, timeline, matrix."""
 
-from typing import Annotated
+import sys
+from functools import partial
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,6 +16,7 @@ from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day
 from compatkb.request.words import read_release
 
+_KIND = o.one_of("release", "milestone", "end-of-life")
 _WHENEVER = 36_500
 """Days to look ahead for the end of one version."""
 
@@ -29,7 +32,7 @@ def show_record(
     ],
     version: Annotated[str | None, o.word("VERSION", "a version or series of it, or a tag", completion.versions)] = None,
     form: o.Format = "text",
-    why: Annotated[bool, typer.Option("--why", help="print every claim, source and dispute")] = False,
+    why: Annotated[bool, o.option("--why", "print every claim, source and dispute")] = False,
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -44,7 +47,7 @@ def show_record(
         show(variants_json(facts, product) if as_json else variants_screen(facts, product))
         return 0
     if "/" in product:
-        from compatkb.output.tags import repository_text
+        from compatkb.output.images import repository_text
 
         name = ":".join(filter(None, (product, version)))
         (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))
@@ -54,14 +57,11 @@ def show_record(
     if known_product.role == "feature":
         show(registry.form("features", form)(facts, clock.day, feature=known_product.id))
     elif wanted:
-        if as_json:
-            print(catalog.release_json(facts, known_product, wanted, clock.day), end="")
-        else:
-            show(catalog.release_screen(facts, known_product, wanted, clock.day, why=why))
-    elif as_json:
-        print(catalog.product_json(facts, known_product, clock.day), end="")
+        on_screen = partial(catalog.release_screen, why=why)
+        show((catalog.release_json if as_json else on_screen)(facts, known_product, wanted, clock.day))
     else:
-        show(catalog.product_screen(facts, known_product, clock.day, why=why))
+        on_screen = partial(catalog.product_screen, why=why)
+        show((catalog.product_json if as_json else on_screen)(facts, known_product, clock.day))
     return 0
 
 
@@ -99,7 +99,7 @@ def features(
 
 def search(
     words: Annotated[list[str], o.word("WORD...", "every word must match, from its start: arc a770, avx2 aten")],
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="show at most this many records")] = 20,
+    limit: Annotated[int, o.value("--limit", "N", "show at most this many records", min=1)] = 20,
     form: o.Format = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -119,7 +119,7 @@ def eol(
     version: Annotated[str | None, o.word("VERSION", "a version or series of it", completion.versions)] = None,
     within: Annotated[str, o.value("--within", "DAYS", "look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
-    everything: Annotated[bool, typer.Option("--all", help="also print everything that ended long ago")] = False,
+    everything: Annotated[bool, o.option("--all", "also print everything that ended long ago")] = False,
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -138,8 +138,7 @@ def changes(
     since: Annotated[str, o.value("--since", "DATE", "the first day, YYYY-MM-DD")],
     product: o.OptionalProduct = None,
     as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)"),
+        str | None, typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)")
     ] = None,
     form: Annotated[str, o.form("changes")] = "text",
     data: o.Data = None,
@@ -152,4 +151,46 @@ def changes(
     of = find_product(facts, product).id if product else None
     changelog = find_changes(facts, first, clock.day, of)
     (show_text if form == "text" else show)(registry.form("changes", form)(facts, changelog, first, clock.day))
+    return 0
+
+
+def timeline(
+    since: Annotated[str | None, o.value("--from", "DATE", "leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY")] = None,
+    until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
+    vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
+    kind: Annotated[o.Words, o.option("--kind", "only events of this kind (repeatable)", click_type=_KIND)] = None,
+    width: Annotated[str, o.value("--width", "PIXELS", "how wide the SVG picture is")] = "960",
+    form: Annotated[str, o.form("timeline")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Print the events that were asked for; 1 where there is none."""
+    from compatkb.output import timeline as made
+    from compatkb.output.timeline_svg import parse_width
+
+    facts, clock = open_facts(data, as_of)
+    first = made.parse_bound(since, end=False) if since else None
+    last = made.parse_bound(until, end=True) if until else None
+    events = made.select(facts, clock.day, first, last, vendor or (), kind or ())
+    wide = {"width": parse_width(width)} if form == "svg" else {}
+    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day, **wide))
+    if not events:
+        print("remark: no event fits", file=sys.stderr)
+    return 0 if events else 1
+
+
+def matrix(
+    product: o.Product,
+    by: Annotated[Literal["python"], o.option("--by", "what the columns are")] = "python",  # noqa: ARG001  # one so far
+    device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
+    form: Annotated[str, o.form("matrix")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Print which releases of a product have wheels for which Pythons."""
+    from compatkb.output.python_matrix import python_matrix
+
+    facts, clock = open_facts(data, as_of)
+    table = python_matrix(facts, find_product(facts, product), clock.day, device)
+    show(registry.form("matrix", form)(facts, table, clock.day))
     return 0

@@ -1,4 +1,4 @@
-"""The command for files of other projects: check."""
+"""The commands for files of other projects: check, and migrate, which leads away from products that have ended."""
 
 import os
 import sys
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
@@ -16,6 +14,7 @@ from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
+from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
@@ -28,12 +27,13 @@ from compatkb.store.queries.products import served_devices
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
-Why = Annotated[bool, typer.Option("--why", help="also print the sources of each finding")]
-All = Annotated[bool, typer.Option("--all", help="print every finding")]
+_MOST_ROUNDS = 10
+Why = Annotated[bool, o.option("--why", "also print the sources of each finding")]
+All = Annotated[bool, o.option("--all", "print every finding")]
 Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, o.value("--ignore", "RULE", "leave out this rule (repeatable)")]
-Rules = Annotated[bool, typer.Option("--rules", help="list the rules with their levels and exit")]
+Rules = Annotated[bool, o.option("--rules", "list the rules with their levels and exit")]
 Explain = Annotated[str | None, o.value("--explain", "RULE", "describe this rule with an example and exit")]
 Config = Annotated[
     str | None, o.value("--config", "FILE", "read [tool.compatkb] of this file (default: the nearest pyproject.toml)")
@@ -47,18 +47,18 @@ def check(
     show_diff: o.Diff = False,
     within: Annotated[
         int | None,
-        typer.Option(
+        o.value(
             "--eol-within",
-            metavar="DAYS",
+            "DAYS",
+            "also report versions that reach end of life within so many days, such as 90d",
             parser=o.days,
-            help="also report versions that reach end of life within so many days, such as 90d",
         ),
     ] = None,
     baseline: Annotated[str | None, o.value("--baseline", "FILE", "leave out the findings that this file has")] = None,
     write_baseline: Annotated[
         str | None, o.value("--write-baseline", "FILE", "write the findings there, so that only new ones count from then on")
     ] = None,
-    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="exit 1 at this level or above (default: error)")] = None,
+    fail_on: Annotated[Level | None, o.option("--fail-on", "exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
     explain: Explain = None,
@@ -66,7 +66,7 @@ def check(
     report_to: Reports = None,
     why: Why = False,
     everything: All = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="say on stderr which files were not read")] = False,
+    verbose: Annotated[bool, o.option("--verbose", "say on stderr which files were not read")] = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("check")] = "text",
     as_of: o.AsOf = None,
@@ -140,10 +140,16 @@ def report_of(text: str) -> tuple[str, Path]:
 
 
 def _checked(paths: list[Path], asked: CheckContext, settings: Settings, known: Counter[BaselineEntry] | None) -> CheckReport:
+    documents, unread = _read(paths, _OF_ANY_TEXT)
+    stating = [document for document in documents if states_versions(document.path, document.text)]
+    return check_documents(stating, asked, settings, known, unread)
+
+
+def _read(paths: list[Path], of_any_text: tuple[str, ...]) -> tuple[list[TextDocument], list[Finding]]:
+    """Return what can be read, and what is to be said of the rest, but for files that may be in any encoding."""
     read = [files.read(path) for path in paths]
-    documents = [item for item in read if isinstance(item, TextDocument) and states_versions(item.path, item.text)]
-    unread = [item for item in read if isinstance(item, Finding) and not item.path.endswith(_OF_ANY_TEXT)]
-    return check_documents(documents, asked, settings, known, unread)
+    unread = [item for item in read if isinstance(item, Finding) and not item.path.endswith(of_any_text)]
+    return [item for item in read if isinstance(item, TextDocument)], unread
 
 
 def remark_on_others(passed: Counter[str]) -> None:
@@ -252,12 +258,70 @@ def _text(path: Path) -> str:
 
 def remark_on(report: CheckReport) -> None:
     """Print on stderr what does not count."""
-    remarks = [
-        (report.accepted, "accepted by comments"),
-        (report.recorded, "known to the baseline"),
-    ]
+    remarks = [(report.accepted, "accepted by comments"), (report.recorded, "known to the baseline")]
     for count, how in remarks:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
     if report.outdated:
         print(f"remark: {report.outdated} of the baseline no longer occur; write it again", file=sys.stderr)
+
+
+def migrate(
+    paths: Paths = None,
+    device: Annotated[
+        str | None,
+        o.value("--device", "NAME", "the device that the project is for (default: what its files say)", completion.devices),
+    ] = None,
+    fix: o.Fix = False,
+    show_diff: o.Diff = False,
+    fail_on: Annotated[Level, o.option("--fail-on", "exit 1 at this level or above")] = "warning",
+    ignore: Ignore = None,
+    list_rules: Rules = False,
+    config: Config = None,
+    report_to: Reports = None,
+    why: Why = False,
+    everything: All = False,
+    shell: o.Shell = None,
+    form: Annotated[str, o.form("migrate")] = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Report what has to change in files; 1 where a finding is at or above --fail-on, or where --diff would change a file."""
+    from compatkb.check.migration_rules import RULES
+    from compatkb.migrate.project import reads as may_change
+
+    if list_rules:
+        show(rules_lines(RULES))
+        return 0
+    settings = settings_of(config, fail_on, ignore or ())
+    reports = [report_of(text) for text in report_to or ()]
+    asked = CheckContext(*open_facts(data, as_of))
+    _known_device(asked, device)
+    file_paths = files.find(paths or ["."], may_change, settings)
+    report = _judged(file_paths, asked, settings, device)
+    if show_diff:
+        return print_diff(report)
+    if fix:
+        done = 0
+        for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
+            if not (mending := mend(file_paths, report)):
+                break
+            done += mending
+            report = _judged(file_paths, asked, settings, device)
+        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
+    named = ("--device", device) if device else ()
+    shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
+    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
+
+
+def _known_device(asked: CheckContext, device: str | None) -> None:
+    names = [element.version for element in asked.facts.elements("device")]
+    if device is not None and device not in names:
+        raise UsageError(f"unknown device {device!r}; known: {', '.join(names)}")
+
+
+def _judged(paths: list[Path], asked: CheckContext, settings: Settings, device: str | None) -> CheckReport:
+    from compatkb.migrate.project import migrate as migrate_documents
+
+    documents, unread = _read(paths, (".py", ".pyi"))
+    return migrate_documents(documents, asked, settings, device=device, unread=unread)

@@ -48,11 +48,6 @@ def products_and_features(ctx: typer.Context, incomplete: str) -> Values:
     return products(ctx, incomplete) + features(ctx, incomplete)
 
 
-def devices(ctx: typer.Context, incomplete: str) -> Values:
-    """Return devices."""
-    return _versions(_open(ctx), "device", incomplete)
-
-
 def routes(ctx: typer.Context, incomplete: str) -> Values:
     """Return the ways to reach a device."""
     return [(route.id, route.name) for route in _open(ctx).routes if route.id.startswith(incomplete)]
@@ -66,6 +61,9 @@ def versions_of(product: str) -> Callable[[typer.Context, str], Values]:
         return _versions(_open(ctx), product, incomplete)
 
     return values
+
+
+devices = versions_of("device")
 
 
 def versions(ctx: typer.Context, incomplete: str) -> Values:

@@ -1,25 +1,29 @@
-"""Commands about the knowledge base as a whole and about documents: figures, generated regions, tables."""
+"""Commands that write documents and pages: figures, generated regions, tables, the site, its server."""
 
+import importlib.util
 import sys
+import time
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts
+from compatkb.cli.terminal import Progress
+from compatkb.core.clock import Clock, current_day
+from compatkb.errors import UnavailableError
+from compatkb.request.parser import parse_day
+from compatkb.store.cache import locate
 
-docs = typer.Typer(add_completion=False)
+docs, web = typer.Typer(add_completion=False), typer.Typer(add_completion=False)
 
 Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (default: README.md and docs)")]
 Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
 
 
-def stats(
-    form: Annotated[str, o.form("stats")] = "text",
-    as_of: o.AsOf = None,
-    data: o.Data = None,
-) -> int:
+def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, data: o.Data = None) -> int:
     """Print how large, how well supported and how fresh the data are."""
     from compatkb.catalog.statistics import statistics
     from compatkb.output import registry
@@ -33,8 +37,7 @@ def stats(
 @docs.command("render", help="fill the marked regions of Markdown, reStructuredText and HTML files")
 def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
-    from compatkb.docgen.files import find_files, read_documents, write_document
-    from compatkb.docgen.report import report_json, report_text
+    from compatkb.docgen.render import find_files, read_documents, report_json, report_text, write_document
 
     facts, day = open_data(data), _day(as_of)
     documents = read_documents(facts, find_files(files or []), day)
@@ -48,16 +51,12 @@ def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None,
 @docs.command("check", help="print as a diff what render would change, and fail if there is anything")
 def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Compare the regions of the files with what they should hold; raises StaleError where one differs."""
-    from compatkb.docgen.files import diff_of, find_files, read_documents
-    from compatkb.docgen.report import mend, report_json
+    from compatkb.docgen.render import diff_of, find_files, mend, read_documents, report_json
     from compatkb.errors import StaleError
 
     facts, day = open_data(data), _day(as_of)
     documents = read_documents(facts, find_files(files or []), day)
-    if form == "json":
-        print(report_json(facts, documents), end="")
-    else:
-        print("".join(diff_of(document) for document in documents), end="")
+    print(report_json(facts, documents) if form == "json" else "".join(map(diff_of, documents)), end="")
     if any(document.stale for document in documents):
         raise StaleError(mend(documents, data, as_of))
     return 0
@@ -68,39 +67,35 @@ def docs_table(
     kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
     words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
     form: Annotated[
-        Literal["markdown", "rst", "html", "csv", "json"], typer.Option("--format", help="form of the output")
+        Literal["markdown", "rst", "html", "csv", "json"], o.option("--format", "form of the output")
     ] = "markdown",
     as_of: Day = None,
     data: o.Data = None,
 ) -> int:
     """Print what a region of a kind would hold, in any form."""
     from compatkb.docgen.kinds import content_of, parse_arguments
-    from compatkb.docgen.report import FORMS
+    from compatkb.docgen.render import FORMS
+    from compatkb.output.writers import Links
 
     facts, day = open_data(data), _day(as_of)
     blocks = content_of(facts, kind, parse_arguments(words or []), day)
-    print(FORMS[form](facts, blocks), end="")
+    print(FORMS[form](facts, blocks, Links()), end="")
     return 0
 
 
 @docs.command("diff", help="list where a document's tables of image tags differ from the data, with reasons and sources")
 def docs_diff(
-    file: Annotated[str, o.word("FILE", "the Markdown file")],
-    form: o.Format = "text",
-    as_of: Day = None,
-    data: o.Data = None,
+    file: Annotated[str, o.word("FILE", "the Markdown file")], form: o.Format = "text", as_of: Day = None, data: o.Data = None
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
-    from compatkb.docgen.files import read_text
+    from compatkb.docgen.render import read_text
     from compatkb.docgen.table_diff import compare, diff_json, diff_text
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
     compared, differences = compare(facts, read_text(file), day)
-    if form == "json":
-        print(diff_json(facts, day, file, compared, differences), end="")
-    else:
-        print(diff_text(file, compared, differences), end="")
+    as_json = form == "json"
+    print(diff_json(facts, day, file, compared, differences) if as_json else diff_text(file, compared, differences), end="")
     if not compared:
         print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
     return 1 if differences else 0
@@ -108,6 +103,52 @@ def docs_diff(
 
 def _day(as_of: str | None) -> date | None:
     """Return the day of --as-of, None unless given: documents are for the date of the data, whatever day it is."""
-    from compatkb.request.parser import parse_day
-
     return parse_day(as_of) if as_of else None
+
+
+@web.command("build", help="write the site: plain files for any web server, any folder of it, and a disk")
+def build(
+    out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "site",
+    no_engine: Annotated[
+        bool, o.option("--no-engine", "leave out the engine that answers in the browser what no page was written for")
+    ] = False,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Write the static site, whole or not at all, counting its files."""
+    from compatkb.web.static import write_site
+
+    begun = time.process_time()
+    with Progress() as count:
+        written = write_site(locate(data), _clock(as_of), Path(out), count, engine=not no_engine)
+    taken = time.process_time() - begun
+    where = Path(out) / "index.html"
+    print(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}", file=sys.stderr)
+    return 0
+
+
+@web.command("serve", help="answer any question on this machine, as a page and as JSON, or show a folder that was written")
+def serve(
+    directory: Annotated[str | None, o.value("--dir", "DIR", "show a folder that was written")] = None,
+    host: Annotated[str, o.value("--host", "NAME", "the address to listen on")] = "localhost",
+    port: Annotated[int, o.value("--port", "N", "the port; 0 takes a free one")] = 8000,
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Answer on this machine until interrupted, or show a folder that was written."""
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UnavailableError(f"the server needs {' and '.join(missing)}: python -m pip install 'compatkb[web]'")
+    from compatkb.web.server import run, run_folder
+    from compatkb.web.workers import Source
+
+    if directory:
+        run_folder(Path(directory), host, port)
+        return 0
+    clock = _clock(as_of)
+    run(lambda: Source(locate(data), clock), host, port)
+    return 0
+
+
+def _clock(as_of: str | None) -> Clock:
+    return Clock(current_day(), _day(as_of))

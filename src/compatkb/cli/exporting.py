@@ -1,4 +1,4 @@
-"""The commands that write the knowledge base for other programs."""
+"""The commands that write the knowledge base for other programs, and those that take and publish newer data."""
 
 import sys
 from pathlib import Path
@@ -18,8 +18,8 @@ TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")
 
 def build(
     out: Annotated[str, o.value("--out", "FILE", "the file to write")] = "compatkb.sqlite",
-    force: Annotated[bool, typer.Option("--force", help="overwrite a file that is not a compatkb database")] = False,
-    describe: Annotated[bool, typer.Option("--describe", help="write nothing; print what the tables and views are")] = False,
+    force: Annotated[bool, o.option("--force", "overwrite a file that is not a compatkb database")] = False,
+    describe: Annotated[bool, o.option("--describe", "write nothing; print what the tables and views are")] = False,
     data: o.Data = None,
 ) -> int:
     """Write the SQLite database."""
@@ -37,7 +37,7 @@ def build(
 def export(
     form: Annotated[
         Literal["json", "csv", "graphml", "mermaid", "dot", "ical", "schema"],
-        typer.Option("--format", help="form of the output; schema is that of json"),
+        o.option("--format", "form of the output; schema is that of json"),
     ],
     out: Annotated[
         str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder, or FILE.zip")
@@ -47,7 +47,7 @@ def export(
         o.Words, o.value("--product", "PRODUCT", "graphs and calendar: this product (repeatable)", completion.products)
     ] = None,
     level: Annotated[
-        Literal["series", "release", "build"] | None, typer.Option("--level", help="diagrams: what a box is (default: series)")
+        Literal["series", "release", "build"] | None, o.option("--level", "diagrams: what a box is (default: series)")
     ] = None,
     data: o.Data = None,
 ) -> int:
@@ -65,7 +65,7 @@ def export(
 
 def schema(
     out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "data/schema",
-    check: Annotated[bool, typer.Option("--check", help="write nothing; print what differs and exit with 4")] = False,
+    check: Annotated[bool, o.option("--check", "write nothing; print what differs and exit with 4")] = False,
 ) -> int:
     """Write the JSON Schemas of the data files, or say that they are stale."""
     from compatkb.core.atomic_write import write_folder
@@ -146,3 +146,55 @@ def _emit(text: str, out: str | None) -> int:
 def _wrote(out: str) -> int:
     print(f"wrote {out}", file=sys.stderr)
     return 0
+
+
+data = typer.Typer(add_completion=False)
+
+
+@data.command("update", help="download newer data, verified before they are used")
+def update(
+    source: Annotated[
+        str | None, o.value("--from", "URL|FILE", "where it is, with its .sha256 (default: as the package names it)")
+    ] = None,
+) -> int:
+    """Take newer data."""
+    from compatkb.store.downloaded_data import update as take
+
+    done = take(source or _published())
+    now = f"data of {done.data_date}"
+    print(
+        f"taken: {now}; --data builtin uses those of the program" if done.taken else f"nothing newer: {now}", file=sys.stderr
+    )
+    return 0
+
+
+@data.command("pack", help="write the data and their digest as files for `data update`")
+def pack(
+    out: Annotated[str | None, o.value("--out", "FILE", "the file to write (default: by its format)")] = None,
+    directory: o.Data = None,
+) -> int:
+    """Write a store for others."""
+    from compatkb.store.downloaded_data import FILE
+    from compatkb.store.downloaded_data import pack as write
+
+    day = write(directory, Path(out or FILE))
+    print(f"wrote {out or FILE} and its .sha256: data of {day}", file=sys.stderr)
+    return 0
+
+
+def _published() -> str:
+    """Return the address that the metadata of the installed package name for its data; raises UsageError without one."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        known = metadata("compatkb").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        known = []
+    for entry in known:
+        label, _, address = entry.partition(",")
+        if label.strip().lower() == "data":
+            return f"{address.strip().rstrip('/')}/"
+    raise UsageError(
+        "this installation has no address for newer data; give one with --from URL or --from FILE"
+        "\n  a newer compatkb has newer data: pull its checkout and install it again"
+    )

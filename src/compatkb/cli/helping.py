@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output.shells import shell_here
+from compatkb.output.terminal import show
 from compatkb.store.queries.provenance import guide_records
 
 _REPORT = 16_000_000  # bytes; `pip inspect` prints the descriptions of all packages
@@ -30,9 +32,7 @@ def diagnose(
     """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
     from compatkb.doctor.diagnose import diagnose as look
     from compatkb.doctor.error_text import decode
-    from compatkb.output.diagnosis import diagnosis_json
-    from compatkb.output.diagnosis_screen import diagnosis_lines
-    from compatkb.output.terminal import print_lines
+    from compatkb.output.diagnosis import diagnosis_json, diagnosis_lines
 
     content, left = _text_of(words or ["-"])
     if left:
@@ -42,10 +42,8 @@ def diagnose(
         raise UsageError("there is no text; paste what the program printed, or name a file")
     facts, clock = open_facts(data, as_of)
     diagnosis = look(facts, text, clock)
-    if form == "json":
-        print(diagnosis_json(facts, diagnosis, clock.day), end="")
-    else:
-        print_lines(diagnosis_lines(facts, diagnosis, clock.day, shell or shell_here()))
+    on_screen = partial(diagnosis_lines, shell=shell or shell_here())
+    show((diagnosis_json if form == "json" else on_screen)(facts, diagnosis, clock.day))
     return 0 if diagnosis.candidates else 1
 
 
@@ -94,9 +92,7 @@ def doctor(
 ) -> int:
     """Say what of a machine works and what does not, and the way to the nearest working stack; 0 where all is well, else 1."""
     from compatkb.doctor.verdict import examine
-    from compatkb.output.doctor_report import examination_json
-    from compatkb.output.doctor_screen import examination_lines
-    from compatkb.output.terminal import print_lines
+    from compatkb.output.doctor_report import examination_json, examination_lines
 
     if file and python:
         raise UsageError("give a report or --python, not both")
@@ -107,10 +103,8 @@ def doctor(
     facts, clock = open_facts(data, as_of)
     machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
     examination = examine(facts, machine, clock)
-    if form == "json":
-        print(examination_json(facts, examination, clock.day), end="")
-    else:
-        print_lines(examination_lines(facts, examination, clock.day, shell or shell_here()))
+    on_screen = partial(examination_lines, shell=shell or shell_here())
+    show((examination_json if form == "json" else on_screen)(facts, examination, clock.day))
     return 0 if examination.healthy else 1
 
 

@@ -12,7 +12,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
 
 if TYPE_CHECKING:
-    from compatkb.cli.progress import Progress
+    from compatkb.cli.terminal import Progress
 
 STALE_DAYS = 180
 PATIENCE = 10.0
@@ -52,7 +52,7 @@ def open_data(data: str | None) -> Snapshot:
 
 
 def _progress() -> "Progress":
-    from compatkb.cli.progress import Progress
+    from compatkb.cli.terminal import Progress
 
     return Progress()
 

@@ -16,9 +16,14 @@ Words = list[str] | None
 """What an option that is repeatable yields."""
 
 
-def value(option: str, metavar: str, about: str, values: Completion | None = None) -> Any:
+def option(name: str, about: str, **more: Any) -> Any:
+    """Return an option whose type tells its values: a switch, or one of several words."""
+    return typer.Option(name, help=about, **more)
+
+
+def value(name: str, metavar: str, about: str, values: Completion | None = None, **more: Any) -> Any:
     """Return an option that takes a value: what stands for the value in help, what it is for, and what completes it."""
-    return typer.Option(option, metavar=metavar, help=about, autocompletion=values)
+    return typer.Option(name, metavar=metavar, help=about, autocompletion=values, **more)
 
 
 def word(metavar: str, about: str, values: Completion | None = None) -> Any:
@@ -27,7 +32,7 @@ def word(metavar: str, about: str, values: Completion | None = None) -> Any:
 
 
 TextJson = Literal["text", "json"]
-Format = Annotated[TextJson, typer.Option("--format", help="form of the output")]
+Format = Annotated[TextJson, option("--format", "form of the output")]
 AsOf = Annotated[str | None, value("--as-of", "DATE", "answer as of the end of this day, YYYY-MM-DD (default: today)")]
 Data = Annotated[
     str | None,
@@ -48,14 +53,19 @@ Needs = Annotated[
         "--needs", "FEATURE", "a feature that the stack must support, such as torch.compile (repeatable)", completion.features
     ),
 ]
-Why = Annotated[bool, typer.Option("--why", help="also print sources, disputes, images and the full proof")]
-All = Annotated[bool, typer.Option("--all", help="also print every stack")]
+Why = Annotated[bool, option("--why", "also print sources, disputes, images and the full proof")]
+All = Annotated[bool, option("--all", "also print every stack")]
 Shell = Annotated[
     Literal["posix", "powershell", "cmd"] | None,
-    typer.Option("--shell", help="quote commands for this shell (default: that of this kind of machine)"),
+    option("--shell", "quote commands for this shell (default: that of this kind of machine)"),
 ]
-Fix = Annotated[bool, typer.Option("--fix", help="write the safe fixes, then report what is left")]
-Diff = Annotated[bool, typer.Option("--diff", help="print what --fix would write; exit 1 if there is anything")]
+Fix = Annotated[bool, option("--fix", "write the safe fixes, then report what is left")]
+Diff = Annotated[bool, option("--diff", "print what --fix would write; exit 1 if there is anything")]
+
+
+def one_of(*words: str) -> Any:
+    """Return the type of a value that is one of some words."""
+    return get_click_type(annotation=cast("Any", Literal)[words], parameter_info=typer.models.OptionInfo())
 
 
 _MOST_NAMED = 7
@@ -64,8 +74,8 @@ _MOST_NAMED = 7
 
 def form(command: str, about: str = "form of the output") -> Any:
     """Return --format, which takes the forms that a command has."""
-    kind = get_click_type(annotation=cast("Any", Literal)[tuple(FORMS[command])], parameter_info=typer.models.OptionInfo())
     names = FORMS[command]
+    kind = one_of(*names)
     if len(names) <= _MOST_NAMED:
         return typer.Option("--format", help=about, click_type=kind)
     return typer.Option("--format", metavar="FORM", help=f"{about}: {', '.join(names)}", click_type=kind)
@@ -114,11 +124,11 @@ Driver = Annotated[Words, _pin("--driver")]
 OneApi = Annotated[Words, _pin("--oneapi")]
 MinAge = Annotated[
     int | None,
-    typer.Option(
+    value(
         "--min-age",
-        metavar="DAYS",
+        "DAYS",
+        "only what was uploaded at least so many days ago, such as 14d, as installers with a minimum release age see it",
         parser=days,
-        help="only what was uploaded at least so many days ago, such as 14d, as installers with a minimum release age see it",
     ),
 ]
 StackNumber = Annotated[int, value("--stack", "N", "which stack a file is for, as --all counts them")]

@@ -91,13 +91,10 @@ def _rows(command: Any) -> Iterator[str]:
         choices = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())]
         taken = " or ".join(f"`{choice}`" for choice in choices)
         default = getattr(param.default, "value", param.default)
-        after = [f"one of {taken}" if taken else "", f"default: `{default}`" if _is_shown(default) else ""]
+        is_shown = default not in (None, False, True, "", [], ())
+        after = [f"one of {taken}" if taken else "", f"default: `{default}`" if is_shown else ""]
         more = "; ".join(filter(None, after))
         yield f"| {names} | {text}{f' ({more})' if more else ''} |"
-
-
-def _is_shown(default: object) -> bool:
-    return default not in (None, False, True, "", [], ())
 
 
 if __name__ == "__main__":

@@ -2,11 +2,8 @@
 
 import sys
 from datetime import timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
@@ -19,21 +16,15 @@ if TYPE_CHECKING:
     from compatkb.validate.session import ValidationOptions
 
 
-class Depth(StrEnum):
-    """How far a check goes."""
-
-    published = "published"
-    resolve = "resolve"
-    gate = "gate"
-    symbols = "symbols"
-    import_ = "import"
-    run = "run"
+DEPTHS = ("published", "resolve", "gate", "symbols", "import", "run")
+"""How far a check goes."""
 
 
 def validate(
     files: Annotated[list[str] | None, o.word("[FILE]...", "with --merge: what the shards wrote with --out")] = None,
     level: Annotated[
-        list[Depth] | None, typer.Option("--level", help="how far to go (default: resolve; repeatable)", show_default=False)
+        o.Words,
+        o.option("--level", "how far to go (default: resolve; repeatable)", click_type=o.one_of(*DEPTHS), show_default=False),
     ] = None,
     tool: Annotated[o.Words, o.value("--tool", "NAME", "ask this tool alone: index, pip, uv or python (repeatable)")] = None,
     product: Annotated[
@@ -49,53 +40,45 @@ def validate(
         str | None,
         o.value("--changed-since", "REF|DIR", "only stacks that differ from those of a commit or another data directory"),
     ] = None,
-    denied: Annotated[bool, typer.Option("--denied", help="check what the data deny, not what they claim")] = False,
+    denied: Annotated[bool, o.option("--denied", "check what the data deny, not what they claim")] = False,
     stack: Annotated[
         o.Words, o.value("--stack", "PINS", "these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)")
     ] = None,
     stubbed: Annotated[
-        bool, typer.Option("--stubbed", help="replace the libraries of other devices by empty ones, and say so")
+        bool, o.option("--stubbed", "replace the libraries of other devices by empty ones, and say so")
     ] = False,
-    download: Annotated[bool, typer.Option("--download", help="really download and hash the wheels")] = False,
+    download: Annotated[bool, o.option("--download", "really download and hash the wheels")] = False,
     record: Annotated[str | None, o.value("--record", "DIR", "ask a recorded index in place of the real one")] = None,
-    live: Annotated[
-        bool, typer.Option("--live", help="let pip and uv ask the real index themselves, not a record of today")
-    ] = False,
+    live: Annotated[bool, o.option("--live", "let pip and uv ask the real index themselves, not a record of today")] = False,
     index: Annotated[o.Words, o.value("--index", "ID=URL", "ask this address in place of a channel (repeatable)")] = None,
     interpreter: Annotated[
         o.Words, o.value("--interpreter", "V=PATH", "a Python for a minor, beside those that are found (repeatable)")
     ] = None,
     use_pip_config: Annotated[
-        bool, typer.Option("--use-pip-config", help="let pip and uv read their configuration (default: isolated)")
+        bool, o.option("--use-pip-config", "let pip and uv read their configuration (default: isolated)")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="cells at a time")] = 2,
+    jobs: Annotated[int, o.value("--jobs", "N", "cells at a time", min=1)] = 2,
     executor: Annotated[
-        Literal["threads", "dask"], typer.Option("--executor", help="threads of this machine, or a Dask cluster")
+        Literal["threads", "dask"], o.option("--executor", "threads of this machine, or a Dask cluster")
     ] = "threads",
     scheduler: Annotated[str | None, o.value("--scheduler", "ADDRESS", "the Dask scheduler")] = None,
     shard: Annotated[str, o.value("--shard", "I/N", "only the I-th of N parts of the cells")] = "1/1",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="at most N cells")] = None,
+    limit: Annotated[int | None, o.value("--limit", "N", "at most N cells", min=1)] = None,
     max_age: Annotated[
-        int | None,
-        typer.Option("--max-age", metavar="DAYS", parser=o.days, help="check again what was checked longer ago, such as 30d"),
+        int | None, o.value("--max-age", "DAYS", "check again what was checked longer ago, such as 30d", parser=o.days)
     ] = None,
     stale: Annotated[
-        int | None,
-        typer.Option(
-            "--stale", metavar="DAYS", parser=o.days, help="check again what the evidence saw longer ago, and nothing else"
-        ),
+        int | None, o.value("--stale", "DAYS", "check again what the evidence saw longer ago, and nothing else", parser=o.days)
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="check again what was checked before")] = False,
-    seconds: Annotated[int, typer.Option("--seconds", min=1, metavar="N", help="the most time for one cell")] = 900,
-    megabytes: Annotated[int, typer.Option("--megabytes", min=1, metavar="N", help="the most disk for one cell")] = 12000,
+    again: Annotated[bool, o.option("--again", "check again what was checked before")] = False,
+    seconds: Annotated[int, o.value("--seconds", "N", "the most time for one cell", min=1)] = 900,
+    megabytes: Annotated[int, o.value("--megabytes", "N", "the most disk for one cell", min=1)] = 12000,
     work: Annotated[
         str | None, o.value("--work", "DIR", "where environments and the journal of an unfinished run are kept")
     ] = None,
     out: Annotated[str | None, o.value("--out", "FILE", "write the observations to this file, not into the data")] = None,
-    list_cells: Annotated[bool, typer.Option("--list", help="list the cells and check none")] = False,
-    merge: Annotated[
-        bool, typer.Option("--merge", help="add the observations of shards to the data: --merge FILE FILE ...")
-    ] = False,
+    list_cells: Annotated[bool, o.option("--list", "list the cells and check none")] = False,
+    merge: Annotated[bool, o.option("--merge", "add the observations of shards to the data: --merge FILE FILE ...")] = False,
     form: o.Format = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -125,7 +108,7 @@ def validate(
     today = parse_day(as_of) if as_of else current_day()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
-    levels = tuple(Level(each.value) for each in level or (tuple(Depth) if stale is not None else (Depth.resolve,)))
+    levels = tuple(map(Level, level or (DEPTHS if stale is not None else ("resolve",))))
     options = ValidationOptions(
         PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
         levels,

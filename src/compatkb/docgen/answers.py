@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from compatkb.core.vocabulary import Verdict
-from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, region_kind
+from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output import commands, messages, registry
@@ -154,7 +154,7 @@ _LANGUAGES = {
 """The forms of a file that the data alone make, and what each is written in."""
 
 ANSWERS = {
-    "matrix": region_kind(
+    "matrix": RegionKind(
         "for each series of a product, newest first, what goes best with it of other products",
         _matrix,
         RegionArgument("product", "the product of the rows", required=True),
@@ -164,7 +164,7 @@ ANSWERS = {
         RegionArgument("alone", "whether a column says what the series offers without any of them", "no", choices=YES_NO),
         pins=True,
     ),
-    "file": region_kind(
+    "file": RegionKind(
         "a file with which an installer takes the best stack, in a fenced block",
         _file,
         DEVICE,
@@ -172,7 +172,7 @@ ANSWERS = {
         RegionArgument("form", "the form of the file", required=True, choices=tuple(_LANGUAGES)),
         pins=True,
     ),
-    "install": region_kind(
+    "install": RegionKind(
         "the commands that install the best stack, where it holds, and what there is to know about it",
         _install,
         DEVICE,
@@ -181,7 +181,7 @@ ANSWERS = {
         RegionArgument("proof", "whether a command that proves the installation is added", "no", choices=YES_NO),
         pins=True,
     ),
-    "answer": region_kind(
+    "answer": RegionKind(
         "what the command resolve prints, in a fenced block",
         _answer,
         DEVICE,

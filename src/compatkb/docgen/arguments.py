@@ -79,20 +79,14 @@ def _resolved(facts: Snapshot, request: Request) -> Answer:
     return resolve(facts, request)
 
 
-class RegionKind(NamedTuple):
-    """A kind of region: what it shows, what it takes, and the function that writes it."""
+class RegionKind:
+    """A kind of region: what it shows, the function that writes it, and what it takes."""
 
-    shows: str
-    render: Callable[[RegionContext], list[Block]]
-    arguments: tuple[RegionArgument, ...] = ()
-    pins: bool = False  # whether products are arguments too, each with the version words that pin it
-
-
-def region_kind(
-    shows: str, render: Callable[[RegionContext], list[Block]], *arguments: RegionArgument, pins: bool = False
-) -> RegionKind:
-    """Return a kind of region that takes these arguments."""
-    return RegionKind(shows, render, arguments, pins)
+    def __init__(
+        self, shows: str, render: Callable[[RegionContext], list[Block]], *arguments: RegionArgument, pins: bool = False
+    ) -> None:
+        """With `pins` products are arguments too, each with the version words that pin it."""
+        self.shows, self.render, self.arguments, self.pins = shows, render, arguments, pins
 
 
 YES_NO = ("yes", "no")

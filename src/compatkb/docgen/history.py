@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compatkb.docgen.arguments import RegionArgument, RegionContext, region_kind
+from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline as events
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
@@ -133,22 +133,22 @@ def _name(record: dict[str, Any]) -> tuple[Inline, Inline]:
     if members := record["members"]:
         shown.append(f" with {len(members)} names such as ")
         shown.append(_span(members[0]))
-    after: Inline = record["how"] or _NOTHING
-    if record["instead"]:
-        words = ", ".join((*record["before"], *(f"{key}={value}" for key, value in record["defaults"].items())))
-        after = (_span(record["instead"].replace(".*", "") + (f"({words})" if words else "")),)
-    return tuple(shown[1:]), after
+    words = ", ".join((*record["before"], *(f"{key}={value}" for key, value in record["defaults"].items())))
+    return tuple(shown[1:]), _after(record, (record["instead"] or "").replace(".*", "") + (f"({words})" if words else ""))
 
 
 def _value(record: dict[str, Any]) -> tuple[Inline, Inline]:
     calls = " or ".join(argument["call"].rpartition(".")[2] for argument in record["arguments"])
-    after: Inline = (_span(f'"{record["instead"]}"'),) if record["instead"] else record["how"] or _NOTHING
-    return (_span(f'"{record["value"]}"'), f" in {calls}"), after
+    return (_span(f'"{record["value"]}"'), f" in {calls}"), _after(record, f'"{record["instead"]}"')
 
 
 def _launcher(record: dict[str, Any]) -> tuple[Inline, Inline]:
-    after: Inline = (_span(record["instead"]),) if record["instead"] else record["how"] or _NOTHING
-    return (_span(record["names"][0]),), after
+    return (_span(record["names"][0]),), _after(record, record["instead"])
+
+
+def _after(record: dict[str, Any], text: str) -> Inline:
+    """Return what to write instead, or how to do without, as far as that is documented."""
+    return (_span(text),) if record["instead"] else record["how"] or _NOTHING
 
 
 def _span(text: str) -> Span:
@@ -156,7 +156,7 @@ def _span(text: str) -> Span:
 
 
 HISTORY = {
-    "timeline": region_kind(
+    "timeline": RegionKind(
         "what happened in the support of hardware, oldest first, with sources",
         _timeline,
         RegionArgument("from", "leaves out what came before this day, month or year"),
@@ -164,15 +164,15 @@ HISTORY = {
         RegionArgument("vendor", "only the events of these, separated by commas"),
         RegionArgument("what", "only these kinds of events, separated by commas: release, milestone, end-of-life"),
     ),
-    "wheels": region_kind(
+    "wheels": RegionKind(
         "the releases of a product by the Pythons that they have wheels for, newest first",
         _wheels,
         RegionArgument("product", "the product", required=True),
         RegionArgument("device", "only the builds for this device"),
         RegionArgument("limit", "how many releases are shown; all unless given"),
     ),
-    "replacements": region_kind("products and features that have ended, and what to use instead", _replacements),
-    "code-replacements": region_kind(
+    "replacements": RegionKind("products and features that have ended, and what to use instead", _replacements),
+    "code-replacements": RegionKind(
         "names, values and commands of products that have ended, and what to write instead",
         _code,
         RegionArgument("product", "only what this product brings"),

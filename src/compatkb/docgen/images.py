@@ -1,13 +1,161 @@
-"""Regions about container images: tables of tags, and the commands that run them."""
+"""Container images as of a day: the tags that a document listed and what the data hold of them; tables, commands to run."""
+
+import re
+from datetime import date
+from typing import NamedTuple
+from urllib.parse import quote
 
 from compatkb.core.vocabulary import Role
-from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, region_kind
-from compatkb.docgen.image_rows import ImageRow, cell_of, rows_on
+from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
-from compatkb.output.document_model import Block, Code, Inline, Paragraph, Table, plain
+from compatkb.output.document_model import Block, Code, Inline, Paragraph, Span, Table, plain
 from compatkb.output.images import run_command
 from compatkb.request.lookup import find_product, find_versions
-from compatkb.store.queries.images import ColumnRecord, columns_of, contents_of, images, listings, runs_for
+from compatkb.store.queries.disputes import disputes_about
+from compatkb.store.queries.images import (
+    ColumnRecord,
+    ImageRecord,
+    columns_of,
+    contents_of,
+    images,
+    listings,
+    runs_for,
+    runs_of,
+)
+from compatkb.store.queries.products import product_details, releases_of
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Sources
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_UNKNOWN = "unknown"
+
+
+class ImageRow(NamedTuple):
+    """A row that a document had on a day; `image` is the record of its first tag, None for what is no tag."""
+
+    repository: str
+    table: str
+    tags: tuple[str, ...]
+    cells: dict[str, str]
+    links: dict[str, str]
+    image: ImageRecord | None
+    document: str
+
+
+class CellReason(NamedTuple):
+    """Why a cell is as it is, where it is not what the document has; sources are text and address."""
+
+    text: str
+    sources: Sources
+
+
+def rows_on(facts: Snapshot, day: date) -> list[ImageRow]:
+    """Return what was listed at the end of a day, by repository, table and place in it.
+
+    A tag is one image: where it stood on several rows of a table, only the first one keeps it.
+    """
+    known = {(image.repository, image.name): image for image in images(facts)}
+    rows = []
+    seen: set[tuple[str, str, str]] = set()
+    for row in listings(facts):
+        if not any(first <= day.toordinal() <= last for first, last in row.runs):
+            continue
+        where = (row.repository, row.table)
+        tags = tuple(tag for tag in row.tags if (*where, tag) not in seen)
+        if not tags:
+            continue
+        seen |= {(*where, tag) for tag in tags}
+        image = known.get((row.repository, tags[0])) if row.lists == "tags" else None
+        rows.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
+    return rows
+
+
+def cell_of(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Inline:
+    """Return what a cell shows: the tags, what the image holds, or, where the data hold no more, what the document has."""
+    if column.shows == "tags":
+        pieces = [Span(tag, code=True) for tag in row.tags]
+        return tuple(piece for tag in pieces for piece in (", ", tag))[1:]
+    if column.shows == "built" and row.image and (built := row.image.built) and (built.on or "") <= day.isoformat():
+        state = built.ref[:8] if built.ref and _COMMIT.fullmatch(built.ref) else built.ref
+        return Span(state, built.url, topic=column.name) if state else Span(_UNKNOWN)
+    if column.shows == "port":
+        port = row.cells.get(column.name, "") and (_port(facts, row) or row.cells[column.name])
+        return Span(port, code=bool(port))
+    if column.product in facts.products and row.image and (span := _version(facts, row, column, day)):
+        return span
+    return _as_listed(row, column)
+
+
+def _port(facts: Snapshot, row: ImageRow) -> str | None:
+    flavour = row.image.flavour if row.image else None
+    ports = (run.port for run in runs_of(facts, row.repository) if flavour is not None and run.flavour == flavour)
+    return next((port for port in ports if port is not None), None)
+
+
+def _as_listed(row: ImageRow, column: ColumnRecord) -> Inline:
+    """Return a cell as the document has it; a link on a part of it has a key such as `description/INC`."""
+    text = row.cells.get(column.name, "")
+    parts = {key.partition("/")[2]: url for key, url in row.links.items() if key.startswith(f"{column.name}/") and "/" in key}
+    pieces: list[str | Span] = []
+    place = 0
+    for part, url in sorted(parts.items(), key=lambda pair: text.find(pair[0])):
+        start = text.find(part, place)
+        if start >= 0:
+            pieces += [text[place:start], Span(part, url, topic=column.name)]
+            place = start + len(part)
+    if not pieces:
+        return Span(text, row.links.get(column.name), topic=column.name)
+    return tuple(piece for piece in (*pieces, text[place:]) if piece)
+
+
+def _version(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Span | None:
+    """Return a product's version in an image as documents name it, with its page; None where no version is known."""
+    assert row.image
+    assert column.product
+    held = [part for part in contents_of(facts, row.image.same) if part.product == column.product]
+    exact = re.fullmatch(r"==(.+?)(\.\*)?", held[0].spec) if len(held) == 1 else None
+    if not exact:
+        return None
+    mask = held[0].mask
+    elements = facts.elements(column.product).of(mask)
+    listed, link = row.cells.get(column.name, ""), row.links.get(column.name)
+    agrees = bool(mask & (facts.word(column.product, listed) or 0))
+    head = product_details(facts, column.product)
+    names = _names(exact, elements, row.image.device)
+    label = head.page_label.format(**names) if head.page_label else (listed if agrees else names["build"])
+    pages = _pages(facts, column.product, elements, day)
+    if head.page_url and not pages:
+        url: str | None = head.page_url.format(**{name: quote(text, safe="") for name, text in names.items()})
+    else:
+        url = link if link in pages or (not pages and agrees) else next(iter(pages), None)
+    return Span(label, url, topic=column.product)
+
+
+def _names(exact: re.Match[str], elements: list[Element], device: str) -> dict[str, str]:
+    """Return how a version can be named: its series, its release, and the build that an image for a device holds."""
+    builds = [e for e in elements if device in e.devices] or elements
+    newest = builds[-1] if builds else None
+    build = exact[1] if "+" in exact[1] or not newest else newest.version
+    return {"series": exact[1], "release": newest.release if newest else exact[1], "build": build}
+
+
+def _pages(facts: Snapshot, product: str, elements: list[Element], day: date) -> list[str]:
+    """Return the pages of the releases of these elements that had come out, newest first."""
+    known = {record.version: record.page for record in releases_of(facts, product)}
+    out = [e for e in reversed(elements) if e.since is None or e.since <= day.toordinal()]
+    return [page for e in out if (page := known.get(e.release))]
+
+
+def reason_of(facts: Snapshot, row: ImageRow, column: ColumnRecord) -> CellReason | None:
+    """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
+    for dispute in disputes_about(facts, [f"{row.repository}:{tag}" for tag in row.tags]):
+        if column.name in dispute.columns:
+            cited = tuple(source for position in dispute.positions for source in position.sources)
+            return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
+    if column.shows == "built" and row.image and (built := row.image.built):
+        return CellReason(built.note, built.sources)
+    return None
+
 
 ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
 _FILTERS = (
@@ -96,17 +244,16 @@ def _images(asked: RegionContext) -> list[Block]:
     if titles and len(titles) != len(columns):
         raise UsageError(f"titles= has {len(titles)} heads for {len(columns)} columns")
     head = tuple(titles or (next(iter(column.values())).title for column in columns))
-    cells = [tuple(_cell(asked, row, column) for column in columns) for row in rows]
+    cells = [
+        tuple(cell_of(asked.facts, row, c[row.repository], asked.day) if row.repository in c else "" for c in columns)
+        for row in rows
+    ]
     blocks: list[Block] = [Table(head, tuple(cells))]
     if asked.is_on("foot"):
         documents = ", ".join(dict.fromkeys(row.document for row in rows))
         held = f"with what the build files declare; data of {asked.facts.meta['data_date']}"
         blocks.append(Paragraph(f"As listed in {documents} on {asked.day}, {held}. No image was pulled."))
     return blocks
-
-
-def _cell(asked: RegionContext, row: ImageRow, column: dict[str, ColumnRecord]) -> Inline:
-    return cell_of(asked.facts, row, column[row.repository], asked.day) if row.repository in column else ""
 
 
 def _run(asked: RegionContext) -> list[Block]:
@@ -126,7 +273,7 @@ def _run(asked: RegionContext) -> list[Block]:
 
 
 IMAGES = {
-    "images": region_kind(
+    "images": RegionKind(
         "a table of the image tags that a document listed at the end of the day, with what they hold",
         _images,
         *_FILTERS,
@@ -136,7 +283,7 @@ IMAGES = {
         RegionArgument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
         pins=True,
     ),
-    "run": region_kind(
+    "run": RegionKind(
         "the command that runs the newest image that fits, and what it holds",
         _run,
         *_FILTERS,

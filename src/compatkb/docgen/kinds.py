@@ -8,8 +8,7 @@ from compatkb.docgen.answers import ANSWERS
 from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
-from compatkb.docgen.symbols import SYMBOLS
-from compatkb.docgen.tables import TABLES
+from compatkb.docgen.tables import SYMBOLS, TABLES
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
 from compatkb.request.parser import parse_day

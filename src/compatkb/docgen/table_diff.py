@@ -9,7 +9,8 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from compatkb.docgen.image_rows import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.docgen.images import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Inline, plain, spans
 from compatkb.output.json_document import document
 from compatkb.store.queries.images import columns_of
@@ -180,7 +181,7 @@ def _compare(facts: Snapshot, table: DocumentTable, own_rows: list[ImageRow], da
 
 
 def _is_same(cell: TableCell, ours: Inline) -> bool:
-    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == _is_code(ours)
+    same = _bare(cell.text) == _bare(plain(ours)) and bool(cell.codes) == any(span.code for span in spans(ours))
     return same and _links(cell) == _our_links(ours)
 
 
@@ -207,10 +208,6 @@ def _our_links(text: Inline) -> tuple[tuple[str, str], ...]:
     return tuple((span.text, unquote(span.url)) for span in spans(text) if span.url)
 
 
-def _is_code(text: Inline) -> bool:
-    return any(span.code for span in spans(text))
-
-
 def _shown(text: str, links: tuple[tuple[str, str], ...]) -> str:
     return " ".join([text, *(f"<{url}>" for _, url in links)])
 
@@ -230,6 +227,6 @@ def diff_text(path: str, compared: list[Compared], differences: list[Deviation])
 
 def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], differences: list[Deviation]) -> str:
     """Return the compared tables and the deviations for programs."""
-    deviations = [{**d._asdict(), "sources": [{"text": text, "url": url} for text, url in d.sources]} for d in differences]
+    deviations = [{**d._asdict(), "sources": source_payloads(d.sources)} for d in differences]
     content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
     return document(facts, day, content)

@@ -90,7 +90,8 @@ class ProtocolServer:
                 raise _RequestError(_PARAMS, needed)
             return handler(params)
         _check_meta(meta)
-        return {"resultType": "complete", **_cached(method), **handler(params), "_meta": {f"{_META}serverInfo": _SERVER}}
+        cached = {} if method == "tools/call" else {"ttlMs": _FRESH, "cacheScope": "public"}
+        return {"resultType": "complete", **cached, **handler(params), "_meta": {f"{_META}serverInfo": _SERVER}}
 
     def _initialized(self, params: Content) -> Content:
         asked = params.get("protocolVersion")
@@ -162,10 +163,6 @@ def _check_meta(meta: Content) -> None:
         raise _RequestError(_REVISION, "Unsupported protocol version", known)
     if not isinstance(meta.get(f"{_META}clientCapabilities"), dict):
         raise _RequestError(_PARAMS, f"a request needs {_META}clientCapabilities in _meta")
-
-
-def _cached(method: str) -> Content:
-    return {} if method == "tools/call" else {"ttlMs": _FRESH, "cacheScope": "public"}
 
 
 def _described(tool: AgentTool) -> Content:

@@ -14,14 +14,13 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.mcp.pins import PinnedSet, pinned_sets
+from compatkb.mcp.pins import PinnedSet, guessed_name, new_side, pinned_sets
 from compatkb.mcp.protocol import AgentTool
-from compatkb.mcp.snippets import guessed_name, new_side
 from compatkb.output import messages
-from compatkb.output.alternatives import ways_of
+from compatkb.output.answer_words import ways_of
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
-from compatkb.output.diagnosis_screen import diagnosis_text
+from compatkb.output.diagnosis import diagnosis_text
 from compatkb.output.screen import text_of
 from compatkb.output.shells import POSIX
 from compatkb.output.stack_files import automatic_of
@@ -147,7 +146,7 @@ def _cited(facts: Snapshot, answer: Answer) -> list[str]:
     for link in stack.links:
         if link.one in stack.requested and link.other in stack.requested:
             for claim in link.claims:
-                numbers.marks(messages.claim_sources(facts, claim)[:1])
+                numbers.marks(facts.citations(claim)[:1])
     for element in stack.packages:
         if element.product in stack.requested:
             numbers.marks(messages.element_sources(facts, element)[:1])

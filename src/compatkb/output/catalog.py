@@ -7,10 +7,11 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
+from compatkb.output.citations import source_payloads
 from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.json_document import document
-from compatkb.output.payload import claim_payload, source_payload
+from compatkb.output.json_document import document, foot
+from compatkb.output.payload import claim_payload
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import (
@@ -51,7 +52,7 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
         lines = [heads("version", "name", "released", "builds", "also", "")]
         for release in _releases(facts, product, day):
             lines += row([Line(_release_line(release))], *_release_cells(release))
-    return [*lines, Line(_foot(facts, day).rstrip(), "dim")]
+    return [*lines, Line(foot(facts, day).rstrip(), "dim")]
 
 
 def _products(facts: Snapshot) -> list[Content]:
@@ -77,7 +78,7 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
     return {
         **picked(product, "id name role distribution"),
         "eol": details.eol,
-        "eol_rule": _rule(details.eol_rule) if details.eol_rule else None,
+        "eol_rule": details.eol_rule and _rule(details.eol_rule),
         "replaced_by": details.replaced_by_record,
         "note": details.note,
         "releases": _releases(facts, product, day),
@@ -86,7 +87,7 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
 
 
 def _rule(rule: SupportRule) -> Content:
-    return {"published": rule.published, "says": rule.says, "sources": [source_payload(s) for s in rule.sources]}
+    return {"published": rule.published, "says": rule.says, "sources": source_payloads(rule.sources)}
 
 
 def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
@@ -114,7 +115,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
-    return [Line(line) for line in [*lines, _foot(facts, day).rstrip()]]
+    return [Line(line) for line in [*lines, foot(facts, day).rstrip()]]
 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
@@ -127,7 +128,7 @@ def release_screen(facts: Snapshot, product: Product, version: str, day: date, *
     content = _chosen(facts, product, version, day)
     if not why:
         return release_lines(facts, product, content, day)
-    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + _foot(facts, day)
+    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + foot(facts, day)
     return [Line(line) for line in text.splitlines()]
 
 
@@ -166,18 +167,17 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
         "eol": row.eol if row else None,
         "note": row.note if row else None,
         "disputed": [day for day in ("released", "end-of-life") if disputes.dated(facts, product.id, day) & bits],
-        "sources": [source_payload(s) for s in row.sources] if row else [],
+        "sources": source_payloads(row.sources) if row else [],
         "builds": [
             {
-                "version": e.version,
-                "stage": e.stage,
+                **picked(e, "version stage"),
                 "devices": sorted(e.devices),
                 "channels": list(e.channels),
                 "yanked": e.yank_by is not None,
                 "yank_reason": e.yank_reason,
                 "wheels": _wheels(facts, e.certain, e.inferred) if e.installable and e.channels else [],
                 "links": _links(facts, product, e),
-                "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
+                "sources": source_payloads(messages.element_sources(facts, e)),
             }
             for e in _newest_first(builds)
             if product.role in (Role.PACKAGE, Role.COMPANION)
@@ -194,9 +194,10 @@ def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
     name, links = build.distribution or product.distribution, []
     for seen in observations(facts, "symbols"):
         if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
-            where = {"os": seen.os, "arch": seen.arch, "seen": seen.checked}
             conflict = seen.detail if seen.outcome == "conflict" else None
-            links.append({**where, "needs": list(seen.needs), "unlinked": list(seen.unlinked), "conflict": conflict})
+            links.append(
+                {**picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"), "conflict": conflict}
+            )
     return links
 
 
@@ -257,15 +258,7 @@ def _release_lines(entry: Content, day: date) -> str:
     return "\n".join(lines) + "\n"
 
 
-def eol_json(
-    facts: Snapshot,
-    product: Product | None,
-    day: date,
-    days: int,
-    *,
-    version: str | None = None,
-    everything: bool = True,  # noqa: ARG001  # as eol_screen is called
-) -> str:
+def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
     """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
     ends = _ends(facts, product, version, day, days)
     return document(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
@@ -301,16 +294,15 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
     rows = [(record.eol, record) for record in releases(facts) if record.eol]
     rows.sort(key=lambda row: row[0], reverse=True)
     names = dict.fromkeys(record.product for _, record in rows)
-    unsure = {name: _named(facts, name, disputes.dated(facts, name, "end-of-life")) for name in names}
+    unsure = {(e.product, e.release) for n in names for e in facts.elements(n).of(disputes.dated(facts, n, "end-of-life"))}
     return [
         {
-            "product": record.product,
-            "version": record.version,
+            **picked(record, "product version"),
             "last_day": last,
             "precision": record.eol_precision,
             "ended": last < day.isoformat(),
-            "disputed": record.version in unsure[record.product],
-            "sources": [source_payload(s) for s in record.eol_sources],
+            "disputed": (record.product, record.version) in unsure,
+            "sources": source_payloads(record.eol_sources),
         }
         for last, record in rows
         if last <= limit.isoformat()
@@ -372,14 +364,5 @@ def _dated(day: str | None, name: str, disputed: list[str]) -> str:
     return f"{day} (disputed)" if day and name in disputed else day or ""
 
 
-def _named(facts: Snapshot, product: str, mask: int) -> set[str]:
-    """Return the releases that elements belong to."""
-    return {element.release for element in facts.elements(product).of(mask)}
-
-
 def _ended(last_day: str, day: date) -> str:
     return " (over)" if last_day < day.isoformat() else ""
-
-
-def _foot(facts: Snapshot, day: date) -> str:
-    return f"(as of {day}, data of {facts.meta['data_date']})\n"

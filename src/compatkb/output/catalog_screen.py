@@ -6,7 +6,7 @@ from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, label, listed, ranges, shortened, value
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, row, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, labelled_block, row, wrapped
 from compatkb.store.queries.products import channels, product_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -31,23 +31,20 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     name = f"{product.label}   {product.name}" if product.name != product.label else product.name
     pip = f"; pip install {product.distribution}" if product.distribution else ""
     blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
-    if content["eol"]:
-        blocks.append(Block(labelled("ended" if content["eol"] < day.isoformat() else "ends", content["eol"])))
+    blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
     if rule := product_details(facts, product.id).eol_rule:
-        blocks.append(Block(labelled("support", messages.support_rule(rule.published, rule.says))))
+        blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
     if other := content["replaced_by"]:
         where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
-        blocks.append(Block(labelled("instead", f"{label(facts, other['product'])} {other['version']}{where}")))
+        blocks += labelled_block("instead", f"{label(facts, other['product'])} {other['version']}{where}")
     releases = content["releases"]
     lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
     blocks.append(Block([heads("release", "released", "builds", "")]))
     blocks.append(Block([line for several in lines for line in several]))
     if len(releases) > _NEWEST:
-        blocks.append(Block(labelled("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")))
-    if content["note"]:
-        blocks.append(Block(labelled("note", content["note"]), 2))
-    if content["disputes"]:
-        blocks.append(Block(labelled("disputed", _points(len(content["disputes"]))), 1))
+        blocks += labelled_block("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")
+    blocks += labelled_block("note", content["note"], 2)
+    blocks += labelled_block("disputed", _points(content), 1)
     return _finished(facts, blocks, day, [f"compatkb show {product.id} VERSION"])
 
 
@@ -88,42 +85,27 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
     others = [build["version"] for build in entry["builds"] if build not in builds]
     for number, build in enumerate(builds[:_BUILDS]):
-        blocks.append(Block(labelled("" if number else "builds", _build(facts, build, foreign.get(build["version"]))), 1))
-    if len(builds) > _BUILDS:
-        rest = ", ".join(build["version"] for build in builds[_BUILDS:])
-        blocks.append(Block(labelled("", rest), 2))
-    if others:
-        blocks.append(Block(labelled("", f"for other devices: {', '.join(others)}"), 2))
+        blocks += labelled_block("" if number else "builds", _build(facts, build, foreign.get(build["version"])), 1)
+    blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
+    blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
     links = [link for build in builds[:_BUILDS] for link in build["links"]]
     if link := min(links, key=partial(_commonness, facts), default=None):
-        needed = _foreign(link["needs"])
-        parts = [*([shortened(needed)] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
-        blocks.append(Block(labelled("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})"), 2))
+        needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
+        parts = [*([needed] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
+        blocks += labelled_block("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})", 2)
     for kind, title in _KINDS.items():
         claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
         machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
         subjects = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
-        if subjects:
-            blocks.append(Block(labelled(title, "; ".join(subjects)), 2))
-        if machines:
-            names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
-            blocks.append(Block(labelled(HARDWARE, ", ".join(names)), 2))
-    if not builds and (others := _speakers(facts, product, entry)):
-        blocks.append(Block(labelled("works with", "; ".join(others)), 2))
-    if entry["note"]:
-        blocks.append(Block(labelled("note", entry["note"]), 3))
-    if entry["features"]:
-        names = dict.fromkeys(feature["feature"] for feature in entry["features"])
-        blocks.append(Block(labelled("features", shortened(names)), 4))
-    if entry["disputes"]:
-        blocks.append(Block(labelled("disputed", _points(len(entry["disputes"]))), 1))
+        blocks += labelled_block(title, "; ".join(subjects), 2)
+        names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
+        blocks += labelled_block(HARDWARE, ", ".join(names), 2)
+    blocks += labelled_block("works with", "" if builds else "; ".join(_speakers(facts, product, entry)), 2)
+    blocks += labelled_block("note", entry["note"], 3)
+    blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)
+    blocks += labelled_block("disputed", _points(entry), 1)
     heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
     return [heading, Block([BLANK]), *blocks] if blocks else [heading]
-
-
-def _foreign(needs: list[str]) -> list[str]:
-    """Return what a build needs, without the libraries that every system has."""
-    return [name for name in needs if not name.startswith(_EVERYWHERE)]
 
 
 def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
@@ -136,8 +118,9 @@ def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
     return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
 
 
-def _points(count: int) -> str:
-    return f"{count} point{'s' if count > 1 else ''} (--why)"
+def _points(entry: Content) -> str:
+    count = len(entry["disputes"])
+    return f"{count} point{'s' if count > 1 else ''} (--why)" if count else ""
 
 
 def _marked(day: str, kind: str, entry: Content) -> str:

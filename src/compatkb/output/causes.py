@@ -6,7 +6,7 @@ from datetime import date
 
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
-from compatkb.output.citations import CitedSource, claim_sources, element_sources
+from compatkb.output.citations import CitedSource, element_sources
 from compatkb.output.labels import build_name, label, listed, pin_words, ranges, shortened, term, value
 from compatkb.store.queries.claims import claim, scope_sources
 from compatkb.store.queries.products import details_of
@@ -14,6 +14,12 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, Request
 
 _VERBS = {"needs": "needs", "constrains": "works only with", "breaks": "does not work with"}
+_REFUSALS = {
+    "tag-only": "tagged, without published wheels",
+    "elsewhere": "on another index than those asked",
+    "yanked": "yanked, and only an exact pin selects a yanked release",
+    "foreign": "built for another device, and chosen only where a pin names such a build",
+}
 _MOST_EDGES, _MOST_ELEMENTS, _MOST_SOURCES = 3, 6, 8
 
 
@@ -34,7 +40,7 @@ def cause_sources(facts: Snapshot, conflict: Cause, request: Request) -> tuple[C
     for element in elements[:_MOST_ELEMENTS]:
         cited.update(dict.fromkeys(element_sources(facts, element)[:2]))
     for edge in nearest_edges(facts, conflict, request):
-        cited.update(dict.fromkeys(claim_sources(facts, edge.claim)))
+        cited.update(dict.fromkeys(facts.citations(edge.claim)))
     if conflict.certain and not conflict.edges:
         for sources in scope_sources(facts, conflict.blocker[1]):
             cited.update(dict.fromkeys(sources))
@@ -89,8 +95,6 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
         return f"the other builds are for {listed(_made_for(facts, elements))}"
     if code in ("source-only", "from-source"):
         return f"{names} {is_} source only{_note(facts, elements)}"
-    if code == "tag-only":
-        return f"{names} {is_} tagged, without published wheels"
     if code == "not-yet":
         first = min(elements, key=lambda e: e.since or 0)
         head = first.version if len(elements) == 1 else f"the first of the later ones, {first.version},"
@@ -98,19 +102,13 @@ def _refusal(facts: Snapshot, code: str, elements: list[Element], request: Reque
     if code == "too-new":
         first_day = date.fromordinal((request.uploaded_until or 0) + 1)
         return f"{names} {is_} too new: uploaded on {first_day} or later"
-    if code == "elsewhere":
-        return f"{names} {is_} on another index than those asked"
-    if code == "yanked":
-        return f"{names} {is_} yanked, and only an exact pin selects a yanked release"
     if code == "python-patch":
         python = next(pin.patch for pin in request.pins if pin.patch)
         return f"the metadata of {names} exclude Python {python}"
-    if code == "foreign":
-        return f"{names} {is_} built for another device, and chosen only where a pin names such a build"
     if code == "only-with":
         others = sorted({label(facts, o) for e in elements for o in e.only_with})
         return f"{names} {is_} of use only with {listed(others)}"
-    return f"{names} {is_} on no package index"
+    return f"{names} {is_} {_REFUSALS.get(code, 'on no package index')}"
 
 
 def _note(facts: Snapshot, elements: list[Element]) -> str:

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from compatkb.catalog.changelog import Change
-from compatkb.output.json_document import document
-from compatkb.output.payload import source_payload
+from compatkb.output.citations import source_payloads
+from compatkb.output.json_document import document, foot
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
@@ -39,7 +39,7 @@ def changes_text(facts: Snapshot, changelog: tuple[Change, ...], since: date, un
         lines += [f"  {line}" for line in _lines(list(changes))]
     if not changelog:
         lines.append("  nothing that the data know of")
-    return "\n".join(lines) + f"\n(as of {until}, data of {facts.meta['data_date']})\n"
+    return "\n".join([*lines, foot(facts, until)])
 
 
 def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
@@ -56,12 +56,8 @@ def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date
 
 def changes_json(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
-    content = {
-        "since": since.isoformat(),
-        "until": until.isoformat(),
-        "changes": [_payload(change) for change in changelog],
-    }
-    return document(facts, until, content)
+    changes = [_payload(change) for change in changelog]
+    return document(facts, until, {"since": since.isoformat(), "until": until.isoformat(), "changes": changes})
 
 
 def _payload(change: Change) -> dict[str, Any]:
@@ -69,7 +65,7 @@ def _payload(change: Change) -> dict[str, Any]:
         "day": change.day.isoformat(),
         "after": change.after.isoformat() if change.after else None,
         **picked(change, "kind product subject detail"),
-        "sources": [source_payload(source) for source in change.sources],
+        "sources": source_payloads(change.sources),
     }
 
 

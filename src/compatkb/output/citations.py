@@ -1,6 +1,7 @@
 """Sources as people read them, and the numbers by which an answer points at them."""
 
 import re
+from collections.abc import Iterable
 
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
@@ -43,6 +44,11 @@ def address(source: CitedSource) -> str:
 def claim_sources(facts: Snapshot, claim: str) -> tuple[CitedSource, ...]:
     """Return the sources of a claim."""
     return facts.citations(claim)
+
+
+def source_payloads(sources: Iterable[CitedSource]) -> list[dict[str, str | None]]:
+    """Return sources for programs: the text of each, and its address where it has one."""
+    return [{"text": text, "url": url} for text, url in sources]
 
 
 def element_sources(facts: Snapshot, element: Element) -> tuple[CitedSource, ...]:

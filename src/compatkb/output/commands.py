@@ -115,7 +115,7 @@ def requirements(facts: Snapshot, stack: Stack) -> str:
     packages = [e for e in stack.packages if is_named(facts, e, stack)]
     flags: dict[str, None] = {}
     for step in steps_of(facts, stack):
-        flags.update(dict.fromkeys(_file_flags(step.flags)))
+        flags.update((flag.replace("--index-url ", "--extra-index-url ", 1), None) for flag in step.flags)
     lines = ["# one file for several steps: `compatkb resolve` shows them"] if len(steps_of(facts, stack)) > 1 else []
     lines += flags
     lines += [pin_of(e) for e in packages]
@@ -206,12 +206,6 @@ def _flags(facts: Snapshot, group: list[Element], stack: Stack) -> tuple[str, ..
     if replaced and len(flags) > len(replaced):  # mixed: every index must stay reachable
         flags = {flag.replace("--index-url", "--extra-index-url"): None for flag in flags}
     return tuple(flags)
-
-
-def _file_flags(flags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        flag.replace("--index-url", "--extra-index-url") if flag.startswith("--index-url") else flag for flag in flags
-    )
 
 
 def _line(command: str, step: Step, shell: str) -> str:

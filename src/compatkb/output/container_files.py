@@ -15,7 +15,6 @@ from compatkb.output.stack_files import minors, packages_of, stacks_of, title_of
 from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 
-_PLAIN = Wanted()
 _USER = "app"
 _SHARED_MEMORY = "8gb"  # loaders of data hand batches through it, and Docker's own 64 MB end in a bus error
 _GROUP = "RENDER_GROUP"
@@ -29,7 +28,7 @@ class Base(NamedTuple):
     steps: tuple[str, ...]
 
 
-def dockerfile_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
+def dockerfile_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     """Return a Dockerfile; raises NoRequirementsError where the data know no image to install the stack into."""
     stack = _based(facts, answer, wanted)
     return f"# {title_of(facts, answer, stack)}\n{dockerfile_of(facts, stack)}"
@@ -90,7 +89,7 @@ def base_of(facts: Snapshot, stack: Stack) -> Base:
     raise NoRequirementsError(f"no base image{driver} for {what}; the data have {have}; choose one with --os and --python")
 
 
-def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
+def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     """Return a compose file that builds the Dockerfile beside it and hands the GPU in; raises NoRequirementsError likewise."""
     stack = _based(facts, answer, wanted)
     lines = [f"# {title_of(facts, answer, stack)}", "services:", f"  {_USER}:", "    build: ."]
@@ -102,7 +101,7 @@ def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> st
     return "\n".join([*lines, f"    shm_size: {_SHARED_MEMORY}", ""])
 
 
-def devcontainer_text(facts: Snapshot, answer: Answer, wanted: Wanted = _PLAIN) -> str:
+def devcontainer_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     """Return a devcontainer.json that builds the Dockerfile beside it; raises NoRequirementsError as for that."""
     stack = _based(facts, answer, wanted)
     graphics = [f"--device={_DEVICES}", f"--group-add=${{localEnv:{_GROUP}:video}}"]

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import nearest_edges
+from compatkb.output.citations import source_payloads
+from compatkb.output.labels import platform_cells
 from compatkb.output.messages import plain
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Request
+from compatkb.store.records import Element, Request, picked
 
 Content = dict[str, Any]
 OPEN = "open"
@@ -44,15 +46,13 @@ def of_stack(facts: Snapshot, stack: Stack, as_of: int) -> list[Content]:
 
     One about a date counts where the day asked about lies between the dates.
     """
-    cells = -1
-    for dimension, values in (("python", stack.python), ("os", stack.os), ("arch", stack.arch)):
-        mask = sum(1 << facts.grid[dimension].index(value) for value in values)
-        cells &= facts.dimension_cells(dimension, mask)
     members = [element for element in stack.packages if facts.products[element.product].role != "leaf"]
     pinned = [name for name in stack.requested if facts.products[name].role == "dimension"]
     members += [e for name in pinned for e in facts.elements(name) if e.version in stack.known.get(name, ())]
     rows = of_claims(facts, dict.fromkeys(claim for link in stack.links for claim in link.claims))
-    rows += _about(facts, members, _Place(stack.device, cells, set(stack.known.get("hardware", ()))), as_of)
+    rows += _about(
+        facts, members, _Place(stack.device, platform_cells(facts, stack), set(stack.known.get("hardware", ()))), as_of
+    )
     for channel in dict.fromkeys(channel for element in members for channel in element.channels):
         rows += of_name(facts, channel)
     return sorted({row["id"]: row for row in rows}.values(), key=lambda row: row["holds"] is not None)
@@ -114,19 +114,10 @@ def _rows(facts: Snapshot, names: Iterable[str], as_of: int | None = None) -> li
 
 
 def _payload(row: DisputeRecord) -> Content:
-    positions = [
-        {"text": side.text, "claim": side.claim, "sources": [{"text": text, "url": url} for text, url in side.sources]}
-        for side in row.positions
-    ]
-    return {
-        "id": row.id,
-        "about": row.about,
-        "positions": positions,
-        "decision": row.decision,
-        "holds": None if row.decision == OPEN else plain(row.holds),
-        "reason": row.reason,
-        "decided": row.decided,
-    }
+    positions = [{**picked(side, "text claim"), "sources": source_payloads(side.sources)} for side in row.positions]
+    holds = None if row.decision == OPEN else plain(row.holds)
+    about, end = picked(row, "id about"), picked(row, "reason decided")
+    return {**about, "positions": positions, "decision": row.decision, "holds": holds, **end}
 
 
 def mark(dispute: Content) -> str:
@@ -136,12 +127,17 @@ def mark(dispute: Content) -> str:
     return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
 
 
+def decided(dispute: Content) -> str:
+    """Return what was decided on a dispute, and when."""
+    if dispute["holds"] is None:
+        return f"undecided, last checked {dispute['decided']}"
+    return f"decided {dispute['decided']}: {dispute['holds']}"
+
+
 def lines(dispute: Content) -> list[str]:
     """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
     text_lines = [dispute["about"]]
     for position in dispute["positions"]:
         text_lines.append(f"  says: {position['text']}")
         text_lines += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
-    decided = "undecided, last checked" if dispute["holds"] is None else "decided"
-    holds = "" if dispute["holds"] is None else f": {dispute['holds']}"
-    return [*text_lines, f"  {decided} {dispute['decided']}{holds}", f"  reason: {dispute['reason']}"]
+    return [*text_lines, f"  {decided(dispute)}", f"  reason: {dispute['reason']}"]

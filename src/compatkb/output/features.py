@@ -7,22 +7,17 @@ from typing import Any
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import FeatureSupport
 from compatkb.output import messages
+from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import document
-from compatkb.output.markdown import table
 from compatkb.output.screen import BLANK, Line, heads, row
+from compatkb.output.writers import table
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
 Content = dict[str, Any]
 
-_WORDS = {
-    "supported": "yes",
-    "beta": "beta",
-    "prototype": "prototype",
-    "not-supported": "no",
-    "removed": "removed",
-}
+_WORDS = {"supported": "yes", "beta": "beta", "prototype": "prototype", "not-supported": "no", "removed": "removed"}
 _DENIALS = ("not-supported", "removed")
 _UNKNOWN = "unknown"
 
@@ -48,7 +43,7 @@ def statements_of(facts: Snapshot) -> list[Content]:
             "status": statement.status,
             "when": {name: list(values) for name, values in statement.condition.items()},
             **picked(statement, "basis reason note"),
-            "sources": [{"text": text, "url": url} for text, url in facts.citations(statement.claim)],
+            "sources": source_payloads(facts.citations(statement.claim)),
             "mask": statement.mask,
         }
         for statement in statements(facts)
@@ -113,13 +108,7 @@ def _told(entry: Content) -> list[str]:
     return [*lines, ""]
 
 
-def features_table(
-    facts: Snapshot,
-    day: date,  # noqa: ARG001  # as the other forms are called
-    *,
-    product: str | None = None,
-    feature: str | None = None,
-) -> str:
+def features_table(facts: Snapshot, _day: date, *, product: str | None = None, feature: str | None = None) -> str:
     """Return Markdown tables, one a product: features down, release series across, what is said of each in words."""
     spoken = [s for s in statements_of(facts) if feature in (None, s["feature"])]
     products = [p for p in facts.products if any(s["of"] == p for s in spoken) and product in (None, p)]
@@ -144,10 +133,7 @@ def _content(facts: Snapshot, product: str | None, feature: str | None) -> list[
         groups.setdefault(statement["feature"], []).append(statement)
     return [
         {
-            **picked(record, "id name product"),
-            "needs": list(record.needs),
-            "aliases": list(record.aliases),
-            "note": record.note,
+            **picked(record, "id name product needs aliases note"),
             "statements": [_shown(s, feature=False) for s in groups[record.id] if product in (None, s["of"], record.product)],
         }
         for record in features(facts)

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from compatkb.core.findings import Finding, Severity
+from compatkb.store.records import picked
 
 _ANNOTATED = {Severity.INFO: "notice"}
 """Levels that GitHub calls otherwise."""
@@ -21,20 +22,7 @@ def findings_text(findings: tuple[Finding, ...]) -> str:
 
 def findings_payload(findings: tuple[Finding, ...]) -> dict[str, object]:
     """Return findings as JSON has them; see docs/lint.md."""
-    return {"findings": [{**_fields(finding), "subject": finding.subject} for finding in findings]}
-
-
-def _fields(finding: Finding) -> dict[str, object]:
-    return {
-        "rule": finding.rule,
-        "level": str(finding.level),
-        "path": finding.path,
-        "line": finding.line,
-        "message": finding.message,
-        "column": finding.column,
-        "fix": finding.fix,
-        "sources": list(finding.sources),
-    }
+    return {"findings": [picked(finding, "rule level path line message column fix sources subject") for finding in findings]}
 
 
 def findings_annotations(findings: tuple[Finding, ...], folder: str) -> str:
@@ -60,12 +48,9 @@ def _place(finding: Finding) -> str:
 def count_text(findings: tuple[Finding, ...]) -> str:
     """Return how many findings of each level there are, the gravest first."""
     counts = Counter(finding.level for finding in findings)
-    named = [f"{counts[level]} {_named(level, counts[level])}" for level in reversed(Severity) if counts[level]]
+    levels = [level for level in reversed(Severity) if counts[level]]
+    named = [f"{counts[n]} {n}{'' if counts[n] == 1 or n is Severity.INFO else 's'}" for n in levels]
     return ", ".join(named) or "no findings"
-
-
-def _named(level: Severity, count: int) -> str:
-    return level if count == 1 or level is Severity.INFO else f"{level}s"
 
 
 def _data(text: str) -> str:

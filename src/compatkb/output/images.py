@@ -1,4 +1,4 @@
-"""Image tags that contain a stack, as far as their repository declares it."""
+"""Image tags: those that contain a stack, the command that runs one, and all that is known of the tags of a repository."""
 
 import re
 import shlex
@@ -7,10 +7,13 @@ from typing import Any
 
 from compatkb.core.vocabulary import Role
 from compatkb.engine.stacks import Stack
+from compatkb.errors import UsageError
 from compatkb.output import disputes
-from compatkb.store.queries.images import ImageRecord, contents_of, image, images_with, runs_for
+from compatkb.output.citations import source_payloads
+from compatkb.output.json_document import document, foot
+from compatkb.store.queries.images import ImageRecord, contents_of, image, images_with, repositories, runs_for
+from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
 
 _HOST = {
     "{pwd}": '"$PWD"',
@@ -48,7 +51,8 @@ def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]
     holding: dict[int, dict[str, str]] = {}
     for product, element in wanted.items():
         series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
-        same = sum(1 << e.idx for e in facts.elements(product).of(series) if _alike(e, element))
+        work = (element.release, element.maker, element.devices)  # of one maker for the same devices: 2.3.0 and 2.3.0+cpu
+        same = sum(1 << e.idx for e in facts.elements(product).of(series) if (e.release, e.maker, e.devices) == work)
         for part in images_with(facts, product):
             if part.mask & same:
                 holding.setdefault(part.image, {})[product] = part.basis
@@ -82,6 +86,58 @@ def _runs_on(facts: Snapshot, number: int, families: set[str]) -> bool:
     return not held or any(families & {system, *facts.wider.get(system, ())} for system in held)
 
 
-def _alike(one: Element, other: Element) -> bool:
-    """Return whether two builds are one maker's work of one release for the same devices: 2.3.0 and 2.3.0+cpu."""
-    return (one.release, one.maker, one.devices) == (other.release, other.maker, other.devices)
+Content = dict[str, Any]
+
+
+def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> str:
+    """Return the tags of an image repository, or of one tag (`repository:tag`) all that is known; raises UsageError."""
+    repository, _, tag = name.partition(":")
+    rows = tags_of(facts, repository)
+    if not rows:
+        known = sorted(repositories(facts))
+        raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}")
+    chosen = [row for row in rows if row.name == tag] if tag else rows
+    if not chosen:
+        raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
+    tags = [_tag(facts, row, day) for row in chosen]
+    if as_json:
+        return document(facts, day, {"repository": repository, "tags": tags})
+    lines = [line for entry in tags for line in (_lines(entry) if tag else [_line(entry)])]
+    head = f"{repository}:{tag}" if tag else f"{repository}, {len(tags)} tags"
+    return "\n".join([head, *lines, foot(facts, day)])
+
+
+def _tag(facts: Snapshot, image: ImageRecord, day: date) -> Content:
+    runs = [[date.fromordinal(first), date.fromordinal(last)] for first, last in image.runs]
+    return {
+        "tag": image.name,
+        "device": image.device,
+        "listed": [[first.isoformat(), None if last == date.max else last.isoformat()] for first, last in runs],
+        "is_listed": any(first <= day <= last for first, last in runs),
+        "contains": [{"is": f"{part.product}{part.spec}", "basis": part.basis} for part in contents_of(facts, image.id)],
+        "run": run_command(facts, image, image.name),
+        "run_notes": [run.note for run in runs_for(facts, image) if run.note],
+        "note": image.note,
+        "disputes": disputes.of_name(facts, image.reference),
+        "sources": source_payloads(image.sources),
+    }
+
+
+def _line(entry: Content) -> str:
+    marks = ([] if entry["is_listed"] else ["not listed"]) + (["disputed"] if entry["disputes"] else [])
+    parts = [f"  {entry['tag']}", f"for {entry['device']}", *(held["is"] for held in entry["contains"][:2])]
+    return "  ".join(parts) + (f"  ({', '.join(marks)})" if marks else "")
+
+
+def _lines(entry: Content) -> list[str]:
+    lines = [f"  for: {entry['device']}"]
+    lines += [f"  listed: {first} to {last or 'the last document read'}" for first, last in entry["listed"]]
+    mark = {"inferred": " (inferred)"}
+    lines += [f"  holds: {held['is']}{mark.get(held['basis'], '')}" for held in entry["contains"]]
+    if entry["note"]:
+        lines.append(f"  note: {entry['note']}")
+    lines += [f"  run: {entry['run']}".replace("\n", "\n  "), *(f"  to run it: {note}" for note in entry["run_notes"])]
+    for dispute in entry["disputes"]:
+        head, *rest = disputes.lines(dispute)
+        lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
+    return lines + [f"  source: {source['url'] or source['text']}" for source in entry["sources"]]

@@ -1,12 +1,13 @@
 """The names of things in sentences: products and builds, systems, hardware, devices, and what a request fixed."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from compatkb.core.names import is_free_threaded, word_key
 from compatkb.engine.stacks import Stack
 from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Pin, Request
+from compatkb.store.records import Element, Pin, PlatformSet, Request
 
 HARDWARE, SYSTEM, PYTHON, ARCH = "hardware", "os", "python", "arch"
 _MANY = 6
@@ -75,7 +76,9 @@ def _widest(facts: Snapshot, dimension: str, names: Sequence[str], text: str) ->
 
 def asked(facts: Snapshot, request: Request) -> str:
     """Return a request in words: the packages, the features that they must have, and where they are to run."""
-    return " ".join(part for part in (_packages(facts, request), _with(facts, request), place(facts, request)) if part)
+    needs = [pin_words(facts, pin) for pin in request.pins if pin.need]
+    using = f"using {listed(needs)}" if needs else ""
+    return " ".join(part for part in (_packages(facts, request), using, place(facts, request)) if part)
 
 
 def place(facts: Snapshot, request: Request, device: str | None = None) -> str:
@@ -99,11 +102,6 @@ def _packages(facts: Snapshot, request: Request) -> str:
     words = {pin.product: pin_words(facts, pin) for pin in pins} | {name: label(facts, name) for name in request.bare}
     names = [words[product] for product in sorted(words, key=order.__getitem__)]
     return joined_with(names) or label(facts, facts.routes[0].provider)
-
-
-def _with(facts: Snapshot, request: Request) -> str:
-    needs = [pin_words(facts, pin) for pin in request.pins if pin.need]
-    return f"using {listed(needs)}" if needs else ""
 
 
 def main_packages(facts: Snapshot, stack: Stack, request: Request | None = None) -> list[Element]:
@@ -135,23 +133,24 @@ def platforms(facts: Snapshot, stacks: Iterable[Stack]) -> str:
     return "; ".join(f"{listed(names)}, Python {ranges(pythons, facts.grid[PYTHON])}" for pythons, names in few.items())
 
 
+def platform_cells(facts: Snapshot, stack: Stack, dimensions: Sequence[str] = (PYTHON, SYSTEM, ARCH)) -> PlatformSet:
+    """Return the platforms where a stack holds, as far as these dimensions tell them."""
+    cells = -1
+    for dimension in dimensions:
+        mask = sum(1 << facts.grid[dimension].index(name) for name in getattr(stack, dimension))
+        cells &= facts.dimension_cells(dimension, mask)
+    return cells
+
+
 def ranges(values: Iterable[str], order: tuple[str, ...]) -> str:
     """Return values with neighbours folded into ranges: 3.8–3.11, 3.13."""
-    numbers = sorted(order.index(value) for value in values)
-    plain = [n for n in numbers if not is_free_threaded(order[n])]
-    rest = [order[n] for n in numbers if is_free_threaded(order[n])]
-    line = [n for n, value in enumerate(order) if not is_free_threaded(value)]
-    runs: list[list[str]] = []
-    last = None
-    for n in plain:
-        here = line.index(n)
-        if last is not None and here == last + 1:
-            runs[-1].append(order[n])
-        else:
-            runs.append([order[n]])
-        last = here
-    parts = [run[0] if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
-    return ", ".join([*parts, *rest])
+    wanted = set(values)
+    parts = []
+    for is_wanted, run in groupby((each for each in order if not is_free_threaded(each)), wanted.__contains__):
+        first, *rest = run
+        if is_wanted:
+            parts.append(f"{first}–{rest[-1]}" if rest else first)
+    return ", ".join([*parts, *(each for each in order if each in wanted and is_free_threaded(each))])
 
 
 def joined_with(names: Sequence[str]) -> str:

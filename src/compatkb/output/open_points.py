@@ -9,7 +9,7 @@ from compatkb.core.vocabulary import Certainty
 from compatkb.engine.advice import FeatureSupport
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.stacks import Stack, SupportLink
-from compatkb.output.labels import HARDWARE, build, label, listed, ranges, shortened, value
+from compatkb.output.labels import HARDWARE, build, label, listed, platform_cells, ranges, shortened, value
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
@@ -21,7 +21,7 @@ class Open(NamedTuple):
 
     what: str
     why: str | None  # on what an inference rests
-    apply_exceptions: str  # what would settle it
+    settled_by: str  # what would settle it
 
     @property
     def brief(self) -> str:
@@ -31,7 +31,7 @@ class Open(NamedTuple):
     @property
     def sentence(self) -> str:
         """All of it as a sentence."""
-        return f"{self.brief}; {self.apply_exceptions} would settle it"
+        return f"{self.brief}; {self.settled_by} would settle it"
 
 
 def open_points(facts: Snapshot, stack: Stack) -> list[Open]:
@@ -71,8 +71,8 @@ def _link(facts: Snapshot, stack: Stack, link: SupportLink) -> Open:
     one, other = (_name(facts, stack, product) for product in (link.one, link.other))
     joint = "on" if link.other == HARDWARE else "with"
     known = "is inferred" if link.level == Certainty.INFERRED else _undocumented(facts, stack, machine)
-    apply_exceptions = "a run there" if machine else "importing both"
-    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, apply_exceptions)
+    settled_by = "a run there" if machine else "importing both"
+    return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settled_by)
 
 
 def _undocumented(facts: Snapshot, stack: Stack, products: list[str]) -> str:
@@ -111,7 +111,7 @@ def _runtimes(facts: Snapshot, stack: Stack, links: list[SupportLink]) -> list[O
 
 def _unnamed_system(facts: Snapshot, stack: Stack) -> list[Open]:
     """Return of which build no hardware table names the systems of a stack whose hardware was not asked for."""
-    cells = facts.dimension_cells("os", sum(1 << facts.grid["os"].index(system) for system in stack.os))
+    cells = platform_cells(facts, stack, ("os",))
     points = []
     for element in stack.packages if HARDWARE not in stack.requested else ():
         tables = reduce(or_, (edge.supported_on for edge in _hardware_tables(facts, stack, element)), 0)
@@ -216,10 +216,7 @@ def _inferences(facts: Snapshot, link: SupportLink) -> list[str]:
 
 def _unserved(facts: Snapshot, served: PlatformSet, stack: Stack) -> list[str]:
     """Return the Pythons of a stack that some platforms leave out, such as those of which wheels were seen."""
-    cells = -1
-    for dimension, values in (("os", stack.os), ("arch", stack.arch)):
-        mask = sum(1 << facts.grid[dimension].index(v) for v in values)
-        cells &= facts.dimension_cells(dimension, mask)
+    cells = platform_cells(facts, stack, ("os", "arch"))
     order = facts.grid["python"]
     wanted = {python: cells & facts.dimension_cells("python", 1 << order.index(python)) for python in stack.python}
     return [python for python, where in wanted.items() if where & ~served]

@@ -3,17 +3,19 @@
 from datetime import date
 from typing import Any
 
+from compatkb.doctor.successors import SuccessorStack
 from compatkb.engine.advice import FeatureSupport, StackWarning
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output import commands, disputes, messages
+from compatkb.output.citations import source_payloads
 from compatkb.output.images import images_of
 from compatkb.output.json_document import head, json_text
 from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Request
+from compatkb.store.records import Request, picked
 
 _LEVELS = ("supported", "inferred", "unknown")
 _BEYOND = ("hardware", "driver", "oneapi", "glibc")
@@ -61,8 +63,7 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
     content: dict[str, Any] = {
         "verdict": stack.verdict,
         "support": messages.support(facts, stack),
-        "device": stack.device,
-        "route": stack.route,
+        **picked(stack, "device route"),
         "packages": {e.product: e.version for e in stack.packages},
         "distributions": {e.product: e.distribution for e in stack.packages if e.distribution not in (None, e.product)},
         "python": list(stack.python),
@@ -78,17 +79,13 @@ def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool 
         "images": images_of(facts, stack, request.as_of),
         "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
         "disputes": disputes.of_stack(facts, stack, request.as_of),
-        "unsettled": unsettled(facts, stack),
-        "sources": [source_payload(s) for s in stack_sources(facts, stack)],
+        "unsettled": messages.unsettled(facts, stack),
+        "sources": source_payloads(stack_sources(facts, stack)),
     }
     if why:
         content["edges"] = [link_payload(facts, link) for link in stack.links]
         content["builds"] = [
-            {
-                "product": e.product,
-                "version": e.version,
-                "sources": [source_payload(s) for s in messages.element_sources(facts, e)],
-            }
+            {**picked(e, "product version"), "sources": source_payloads(messages.element_sources(facts, e))}
             for e in stack.packages
         ]
     return content
@@ -123,7 +120,7 @@ def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.CitedSource, 
     for link in stack.links:
         if link.one in asked or link.other in asked:
             for claim in link.claims:
-                sources.update(dict.fromkeys(messages.claim_sources(facts, claim)))
+                sources.update(dict.fromkeys(facts.citations(claim)))
     return tuple(sources)
 
 
@@ -146,7 +143,7 @@ def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
         "to": list(record.to_terms),
         "when": record.condition,
         "basis": record.basis,
-        "sources": [source_payload(s) for s in messages.claim_sources(facts, claim)],
+        "sources": source_payloads(facts.citations(claim)),
     }
     content |= {name: text for name, text in (("reason", record.reason), ("note", record.note)) if text}
     if rows := disputes.of_claims(facts, (claim,)):
@@ -159,13 +156,11 @@ def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, 
     return {
         "kind": cause.blocker[0],
         "products": list(cause.blocker[1:]),
-        "device": cause.device,
-        "route": cause.route,
-        "certain": cause.certain,
+        **picked(cause, "device route certain"),
         "message": messages.cause(facts, cause, request),
         "claims": [edge.claim for edge in cause.edges],
         "disputes": disputes.of_cause(facts, cause, request),
-        "sources": [source_payload(s) for s in messages.cause_sources(facts, cause, request)],
+        "sources": source_payloads(messages.cause_sources(facts, cause, request)),
     }
 
 
@@ -174,36 +169,42 @@ def doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
     if answer.verdict != "unknown" or not answer.stacks:
         return []
     stack = answer.stacks[0]
-    sources = [source_payload(s) for s in stack_sources(facts, stack)]
+    sources = source_payloads(stack_sources(facts, stack))
     head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
     rest = {"certain": False, "claims": [], "disputes": disputes.of_stack(facts, stack, answer.request.as_of)}
-    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled(facts, stack)]
+    return [{**head, "message": message, **rest, "sources": sources} for message in messages.unsettled(facts, stack)]
 
 
 def near_payload(facts: Snapshot, near: Alternative, request: Request, *, why: bool = False) -> dict[str, Any]:
     """Return one nearest stack with the pins that it gives up."""
-    return {
-        "relaxed": list(near.relaxed),
-        "where": near.where,
-        "stack": stack_payload(facts, near.stack, request, why=why),
-    }
+    stack = stack_payload(facts, near.stack, request, why=why)
+    return {"relaxed": list(near.relaxed), "where": near.where, "stack": stack}
 
 
 def warning_payload(facts: Snapshot, warned: StackWarning) -> dict[str, Any]:
     """Return one warning."""
     return {
-        "kind": warned.kind,
-        "product": warned.product,
+        **picked(warned, "kind product"),
         "message": messages.warning(facts, warned),
-        "sources": [source_payload(s) for s in messages.warning_sources(facts, warned)],
+        "sources": source_payloads(messages.warning_sources(facts, warned)),
     }
 
 
-def unsettled(facts: Snapshot, stack: Stack) -> list[str]:
-    """Return what keeps a stack from `works`, and what would settle it; empty for stacks that work."""
-    return messages.unsettled(facts, stack)
+FIELDS = ("verdict", "support", "device", "route", "packages", "python", "os", "install", "install_uv", "proof", "warnings")
+"""What programs get of a proposed stack; `resolve --format json` has the rest."""
 
 
-def source_payload(source: messages.CitedSource) -> dict[str, Any]:
-    """Return a source: its text, and its address where it has one."""
-    return {"text": source[0], "url": source[1]}
+def stack_brief(facts: Snapshot, stack: Stack, request: Request) -> dict[str, Any]:
+    """Return a stack for programs, in the fields that `resolve` has, without those that take many lookups."""
+    content = stack_payload(facts, stack, request)
+    return {name: content[name] for name in FIELDS}
+
+
+def request_of(answer: Answer | None, day: date) -> Request:
+    """Return the request that an answer is to; where there is none, one of that day that fixes nothing."""
+    return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
+
+
+def instead_payload(facts: Snapshot, instead: SuccessorStack | None, request: Request) -> dict[str, Any] | None:
+    """Return what takes the place of ended products, for programs."""
+    return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}

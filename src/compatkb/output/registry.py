@@ -11,70 +11,48 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from compatkb.output.screen import Line
 
+
+def _from(module: str, **functions: str) -> dict[str, str]:
+    """Return where forms are made, by their names: all in one module."""
+    return {form.replace("_", "-"): f"{module}:{function}" for form, function in functions.items()}
+
+
 FILES = {
-    "requirements": "output.requirements_files:requirements_text",
-    "constraints": "output.requirements_files:constraints_text",
-    "uv": "output.uv_project:uv_text",
-    "pylock": "validate.lock:pylock_text",
-    "conda": "output.conda_files:environment_text",
-    "pixi": "output.conda_files:pixi_text",
-    "dockerfile": "output.container_files:dockerfile_text",
-    "compose": "output.container_files:compose_text",
-    "devcontainer": "output.container_files:devcontainer_text",
+    **_from("output.installer_files", requirements="requirements_text", constraints="constraints_text", uv="uv_text"),
+    **_from("validate.lock", pylock="pylock_text"),
+    **_from("output.installer_files", conda="environment_text", pixi="pixi_text"),
+    **_from("output.container_files", dockerfile="dockerfile_text", compose="compose_text", devcontainer="devcontainer_text"),
 }
 """The forms of an answer that are a file for an installer."""
 _ANSWERS = {
-    "text": "output.text:answer_screen",
-    "json": "output.payload:answer_json",
+    **_from("output.text", text="answer_screen"),
+    **_from("output.payload", json="answer_json"),
     **FILES,
-    "renovate": "output.bots:renovate_text",
-    "dependabot": "output.bots:dependabot_text",
+    **_from("output.installer_files", renovate="renovate_text", dependabot="dependabot_text"),
 }
 _REPORTS = {
-    "text": "check.report_text:report_lines",
-    "json": "check.report_text:report_json",
-    "github": "check.report_formats:github_text",
-    "gitlab": "check.report_formats:gitlab_text",
-    "junit": "check.report_formats:junit_text",
-    "markdown": "check.report_formats:summary_text",
-    "sarif": "check.report_formats:sarif_text",
+    **_from("check.report_text", text="report_lines", json="report_json"),
+    **_from("check.report_formats", github="github_text", gitlab="gitlab_text", junit="junit_text"),
+    **_from("check.report_formats", markdown="summary_text", sarif="sarif_text"),
 }
 FORMS = {
     "resolve": _ANSWERS,
     "explain": _ANSWERS,
-    "list": {"text": "output.catalog:list_lines", "json": "output.catalog:list_json"},
-    "features": {
-        "text": "output.features:features_screen",
-        "json": "output.features:features_json",
-        "markdown": "output.features:features_table",
-    },
-    "eol": {"text": "output.catalog:eol_screen", "json": "output.catalog:eol_json"},
-    "changes": {
-        "text": "output.changelog:changes_text",
-        "json": "output.changelog:changes_json",
-        "markdown": "output.changelog:changes_markdown",
-    },
+    "list": _from("output.catalog", text="list_lines", json="list_json"),
+    "features": _from("output.features", text="features_screen", json="features_json", markdown="features_table"),
+    "eol": _from("output.catalog", text="eol_screen", json="eol_json"),
+    "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
     "timeline": {
-        "text": "output.timeline:text",
-        "json": "output.timeline:payload",
-        "markdown": "output.timeline:markdown",
-        "mermaid": "output.timeline:mermaid",
-        "svg": "output.timeline_svg:svg",
+        **_from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
+        **_from("output.timeline_svg", svg="svg"),
     },
     "matrix": {
-        "text": "output.python_matrix:matrix_lines",
-        "json": "output.python_matrix:payload",
-        "markdown": "output.python_matrix:markdown",
-        "csv": "output.python_matrix:comma_separated",
-        "svg": "output.matrix_picture:svg",
-        "html": "output.matrix_picture:html",
+        **_from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
+        **_from("output.python_matrix", svg="svg", html="html"),
     },
     "stats": {
-        "text": "output.statistics:stats_lines",
-        "json": "output.statistics:stats_json",
-        "markdown": "output.statistics:stats_markdown",
-        "badge": "output.statistics:badge_line",
-        "badge-json": "output.statistics:badge_json",
+        **_from("output.statistics", text="stats_lines", json="stats_json", markdown="stats_markdown"),
+        **_from("output.statistics", badge="badge_line", badge_json="badge_json"),
     },
     "check": _REPORTS,
     "migrate": _REPORTS,

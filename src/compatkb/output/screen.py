@@ -103,6 +103,11 @@ def labelled(label: str, text: str) -> list[Line]:
     return wrapped(text, head, " " * len(head), "label")
 
 
+def labelled_block(label: str, text: str | None, weight: float = 0) -> list[Block]:
+    """Return a text behind its label as a block; no block where there is no text."""
+    return [Block(labelled(label, text), weight)] if text else []
+
+
 def command(text: str, indent: int = 4) -> Line:
     """Return a command, which is never broken."""
     return Line(" " * indent + text, "command")

@@ -4,7 +4,7 @@ import shlex
 from datetime import date
 
 from compatkb.catalog.search import SearchResult
-from compatkb.output.json_document import document
+from compatkb.output.json_document import document, foot
 from compatkb.store.reader import Snapshot
 
 
@@ -29,7 +29,7 @@ def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: 
         lines.append(f"and {len(search_result.hits) - limit} more: add a word, or --limit {len(search_result.hits)}")
     if not search_result.hits:
         lines += _nothing(search_result)
-    return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
+    return "\n".join([*lines, foot(facts, day)])
 
 
 def _nothing(search_result: SearchResult) -> list[str]:

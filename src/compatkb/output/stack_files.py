@@ -9,7 +9,7 @@ from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output.commands import channel_for, is_named, waived
-from compatkb.output.labels import asked, stack_name, value
+from compatkb.output.labels import asked, platform_cells, stack_name, value
 from compatkb.output.messages import cause, not_installable
 from compatkb.output.registry import Wanted
 from compatkb.output.text import grouped
@@ -77,7 +77,7 @@ def packages_of(facts: Snapshot, stack: Stack) -> list[Placed]:
     if not named or len(placed) < len(named):
         raise NoRequirementsError(not_installable(facts, stack))
     others = [e for e in stack.packages if e not in named and e.distribution and e.channels]
-    others += automatic_of(facts, stack.packages, _cells(facts, stack))
+    others += automatic_of(facts, stack.packages, platform_cells(facts, stack))
     brought = [Placed(e, channel) for e in others if (channel := channel_for(facts, e, stack)) and channel.url]
     return placed + [each for each in brought if "default" not in each.element.channels]
 
@@ -94,15 +94,6 @@ def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: int) -
             near = [x for x in fitting if set(x.channels) & set(e.channels)]
             dependencies += (near or fitting)[:1]
     return dependencies
-
-
-def _cells(facts: Snapshot, stack: Stack) -> int:
-    """Return the bits of the platforms of a stack."""
-    platforms = facts.all_platforms
-    for dimension, values in (("python", stack.python), ("os", stack.os), ("arch", stack.arch)):
-        mask = sum(1 << e.idx for e in facts.elements(dimension) if e.version in values)
-        platforms &= facts.dimension_cells(dimension, mask)
-    return platforms
 
 
 def minors(stack: Stack) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 from compatkb.catalog.statistics import Independence, ReadingCount, Stats
 from compatkb.output.document_model import Block, Paragraph, Table
 from compatkb.output.json_document import SCHEMA, json_text
-from compatkb.output.markdown import Links, render
 from compatkb.output.screen import Line, heads, row
+from compatkb.output.writers import Links, render
 from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
@@ -147,8 +147,7 @@ def _ago(day: date, seen: date) -> str:
 
 def _reading(stats: Stats, reading: ReadingCount) -> dict[str, Any]:
     return {
-        "kind": reading.kind,
-        "total": reading.total,
+        **picked(reading, "kind total"),
         "newest": reading.newest.isoformat(),
         "newest_age_days": (stats.day - reading.newest).days,
         "oldest": reading.oldest.isoformat(),

@@ -9,21 +9,34 @@ from compatkb.engine.advice import StackWarning
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.output import commands, disputes, messages
-from compatkb.output.alternatives import MOST, Way, ways_of
-from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
-from compatkb.output.citations import Numbers, short
-from compatkb.output.labels import (
-    HARDWARE,
-    label,
-    listed,
-    main_packages,
-    platforms,
-    stack_name,
-    value,
+from compatkb.output.answer_words import (
+    MOST,
+    Way,
+    beside_words,
+    foremost,
+    headline,
+    main_builds,
+    needs,
+    unbounded_need,
+    ways_of,
 )
+from compatkb.output.citations import Numbers, short
+from compatkb.output.labels import HARDWARE, label, listed, main_packages, platforms, stack_name, value
 from compatkb.output.open_points import open_points, strangers
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, HEIGHT, TIED, Block, Line, command, fitted, labelled, text_of, wrapped
+from compatkb.output.screen import (
+    BLANK,
+    HEIGHT,
+    TIED,
+    Block,
+    Line,
+    command,
+    fitted,
+    labelled,
+    labelled_block,
+    text_of,
+    wrapped,
+)
 from compatkb.output.shells import POSIX
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
@@ -38,18 +51,12 @@ _LINES = 2
 
 def answer_text(facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX) -> str:
     """Return the answer as plain text."""
-    return text_of(answer_lines(facts, answer, why=why, everything=everything, shell=shell))
+    return text_of(answer_screen(facts, answer, Wanted(why, everything, shell)))
 
 
 def answer_screen(facts: Snapshot, answer: Answer, wanted: Wanted) -> list[Line]:
-    """Return the first screen, with all that is wanted."""
-    return answer_lines(facts, answer, why=wanted.why, everything=wanted.everything, shell=wanted.shell or POSIX)
-
-
-def answer_lines(
-    facts: Snapshot, answer: Answer, *, why: bool = False, everything: bool = False, shell: str = POSIX
-) -> list[Line]:
     """Return the first screen; `why` adds the sources and all that speaks for and against, `everything` every stack."""
+    why, everything, shell = wanted.why, wanted.everything, wanted.shell or POSIX
     height = _UNLIMITED if why or everything else HEIGHT
     numbers = Numbers(None if why else _SOURCES)
     if answer.stacks and answer.verdict != "unknown":
@@ -98,8 +105,8 @@ def _positive(facts: Snapshot, answer: Answer, shell: str, *, everything: bool) 
         blocks.append(Block(labelled("runs on", where), 2))
     if needed := _needs_of(facts, groups[0], request):
         blocks.append(Block([line for n, text in enumerate(needed) for line in labelled("" if n else "needs", text)], 1))
-    if machines := _machines(stack, request):
-        blocks.append(Block(labelled("hardware", machines), 4))
+    machines = () if request.pin(HARDWARE) else stack.known.get(HARDWARE, ())
+    blocks += labelled_block("hardware", ", ".join(machines), 4)
     blocks += _beside(facts, answer, shell)
     if not everything:
         blocks += [Block(lines, 6) for lines in differences(facts, groups[0])[:_LINES]]
@@ -188,12 +195,6 @@ def _needs_of(facts: Snapshot, stacks: Sequence[Stack], request: Request) -> lis
     return [f"{text} ({listed(list(dict.fromkeys(systems)))})" for text, systems in by_text.items() if text]
 
 
-def _machines(stack: Stack, request: Request) -> str:
-    """Return the hardware that a stack is for, where the request leaves that open."""
-    values = () if request.pin(HARDWARE) else stack.known.get(HARDWARE, ())
-    return ", ".join(values)
-
-
 def _beside(facts: Snapshot, answer: Answer, shell: str) -> list[Block]:
     """Return what stands beside the best stack: a proven one, the default index, the way out of what has ended."""
     blocks = []
@@ -219,9 +220,9 @@ def grouped(facts: Snapshot, stacks: Sequence[Stack]) -> list[list[Stack]]:
 
 def _is_alike(facts: Snapshot, one: Stack, other: Stack) -> bool:
     """Return whether two stacks have the same main builds, and what both install comes in the same builds."""
-    if (one.device, one.route, one.verdict) != (other.device, other.route, other.verdict) or _main(facts, one) != _main(
-        facts, other
-    ):
+    if (one.device, one.route, one.verdict) != (other.device, other.route, other.verdict):
+        return False
+    if main_builds(facts, one) != main_builds(facts, other):
         return False
     first, second = _installed(facts, one), _installed(facts, other)
     return all(first[name] == second[name] for name in first.keys() & second.keys())
@@ -271,10 +272,6 @@ def _others(facts: Snapshot, answer: Answer, groups: Sequence[Sequence[Stack]], 
         return blocks  # who asks about other packages did not think of those
     shown = [messages.warnings_in_brief(facts, warnings)[0] for warnings in list(avoided.values())[:1]]
     return blocks + [Block(labelled("not", text), 2) for text in shown]
-
-
-def _main(facts: Snapshot, stack: Stack) -> tuple[tuple[str, str], ...]:
-    return tuple((e.product, e.version) for e in main_packages(facts, stack))
 
 
 # -- no answer ------------------------------------------------------------------------------------------------------

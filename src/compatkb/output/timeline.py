@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.output.json_document import document
-from compatkb.output.payload import source_payload
+from compatkb.output.citations import source_payloads
+from compatkb.output.json_document import document, foot
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, picked
 
@@ -110,7 +110,7 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
             lines.append(f"    disputed: {dispute['about']}: {'; '.join(dispute['positions'])}")
             lines.append(f"      decided {dispute['decided']}: {dispute['decision']} ({dispute['reason']})")
         lines += [f"    source: {url or cited}" for cited, url in event.sources]
-    return "\n".join(lines) + f"\n(as of {day}, data of {facts.meta['data_date']})\n"
+    return "\n".join([*lines, foot(facts, day)])
 
 
 def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
@@ -132,8 +132,8 @@ def _event(event: Event, day: date) -> dict[str, Any]:
         "state": state(event, day),
         "announced": date.fromordinal(event.announced).isoformat() if event.announced else None,
         **picked(event, "product version note"),
-        "disputes": [{**d, "sources": [source_payload((s[0], s[1])) for s in d["sources"]]} for d in event.disputes],
-        "sources": [source_payload(source) for source in event.sources],
+        "disputes": [{**d, "sources": source_payloads(d["sources"])} for d in event.disputes],
+        "sources": source_payloads(event.sources),
     }
 
 
@@ -168,18 +168,13 @@ def _target(url: str) -> str:
 def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
     lines = ["timeline", f"    title {_entity(TITLE)}"]
-    for vendor, name in facts.vendors.items():
-        lane = [event for event in events if event.vendor == vendor]
-        if lane:
-            lines.append(f"    section {_entity(name)}")
+    for vendor, lane in lanes(facts, events).items():
+        lines.append(f"    section {_entity(facts.vendors[vendor])}")
         for period in dict.fromkeys(date_text(event) for event in lane):
-            titles = [_marked(event, day) for event in lane if date_text(event) == period]
-            lines.append(f"        {period} : {' : '.join(_entity(title) for title in titles)}")
+            known = [event for event in lane if date_text(event) == period]
+            titles = [" ".join([event.title, *(f"({mark})" for mark in marks(event, day))]) for event in known]
+            lines.append(f"        {period} : {' : '.join(map(_entity, titles))}")
     return "\n".join(lines) + "\n"
-
-
-def _marked(event: Event, day: date) -> str:
-    return event.title + "".join(f" ({mark})" for mark in marks(event, day))
 
 
 def _entity(content: str) -> str:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.output.json_document import SCHEMA, json_text
+from compatkb.output.json_document import document
 from compatkb.output.labels import listed
 from compatkb.output.screen import BLANK, Line, labelled, wrapped
 from compatkb.parsers.variants import NULL, VariantProblem, WheelVariant, named_release, variants_of
@@ -38,15 +38,8 @@ def variants_json(facts: Snapshot, name: str) -> str:
     rows = [
         {"label": v.label, "properties": list(v.properties), "like": [e.version for e in _alike(v, builds)]} for v in variants
     ]
-    content = {
-        "schema": SCHEMA,
-        "data_date": facts.meta["data_date"],
-        "package": release[0],
-        "version": release[1],
-        "variants": rows,
-        "problems": [problem.message for problem in problems],
-    }
-    return json_text(content)
+    content = {"package": release[0], "version": release[1], "variants": rows}
+    return document(facts, None, {**content, "problems": [problem.message for problem in problems]})
 
 
 def _read(name: str) -> tuple[tuple[str, str], tuple[WheelVariant, ...], tuple[VariantProblem, ...]]:

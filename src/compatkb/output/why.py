@@ -73,7 +73,7 @@ def _claims(facts: Snapshot, stack: Stack, numbers: Numbers) -> list[Line]:
             continue
         lines += wrapped(f"{link.one} with {link.other}{_LEVELS[link.level]}", "  ", "    ", "heading")
         for (text, note), claims in _texts(facts, [claim for claim in link.claims if claim not in seen]).items():
-            marks = "".join(numbers.marks(messages.claim_sources(facts, claim)) for claim in claims)
+            marks = "".join(numbers.marks(facts.citations(claim)) for claim in claims)
             lines += wrapped(f"{text} {marks}", "    ", "      ")
             lines += wrapped(note, "      ") if note else []
         seen |= set(link.claims)
@@ -99,7 +99,5 @@ def _disputes(rows: list[dict[str, object]], numbers: Numbers) -> list[Line]:
         for position in row["positions"]:  # type: ignore[attr-defined]  # rows come from JSON
             cited = tuple((source["text"], source["url"]) for source in position["sources"])
             lines += wrapped(f"one side: {position['text']} {numbers.marks(cited)}", "    ", "      ")
-        holds = f": {row['holds']}" if row["holds"] is not None else ""
-        word = "undecided, last checked" if row["holds"] is None else "decided"
-        lines += wrapped(f"{word} {row['decided']}{holds}; {row['reason']}", "    ", "      ")
+        lines += wrapped(f"{disputes.decided(row)}; {row['reason']}", "    ", "      ")
     return [*_heading("disputed"), *lines] if lines else []

@@ -1,12 +1,137 @@
-"""Generated text in reStructuredText, HTML and CSV."""
+"""Generated text in Markdown, reStructuredText, HTML and CSV.
+
+In Markdown the cells of tables say exactly what they are given, and links have their definitions.
+"""
 
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from compatkb.output.document_model import Block, Bullets, Code, Inline, Span, Table, plain, spans
+
+_MARKUP = re.compile(r"[\\`*\[\]~$]|(?<![^\W_])_|_(?![^\W_])")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
+
+
+class Links:
+    """The link definitions of one document: each label has one target, however many tables use it."""
+
+    def __init__(self, taken: Mapping[str, str] | None = None) -> None:
+        """Start with the definitions that the document has by hand: targets by label."""
+        self._targets = {_key(label): url for label, url in (taken or {}).items()}
+        self._fresh: list[tuple[str, str]] = []
+
+    def reference(self, span: Span) -> str:
+        """Return a link by its label; a label that is taken for another target is told apart by the topic."""
+        text = cell(span.text)
+        labels = (span.text, f"{span.topic}-{span.text}", *(f"{span.topic}-{span.text}-{n}" for n in range(2, 100)))
+        for label in labels:
+            known = self._targets.get(_key(label))
+            if known is None:
+                self._targets[_key(label)] = str(span.url)
+                self._fresh.append((label, str(span.url)))
+            if known in (None, span.url):
+                return f"[{text}]" if label == span.text else f"[{text}][{cell(label)}]"
+        raise ValueError(f"too many targets for {span.text}")
+
+    def definitions(self) -> str:
+        """Return the definitions that were needed since this was last asked."""
+        lines = [f"[{cell(label)}]: <{_target(url)}>\n" for label, url in self._fresh]
+        self._fresh = []
+        return "".join(lines)
+
+
+def _key(label: str) -> str:
+    return " ".join(label.split()).casefold()
+
+
+def render(blocks: Iterable[Block], links: Links) -> str:
+    """Return blocks in Markdown, followed by the definitions of links that are not there yet."""
+    parts = [_block(block, links) for block in blocks]
+    return "\n".join([*parts, *([definitions] if (definitions := links.definitions()) else [])])
+
+
+def _block(block: Block, links: Links) -> str:
+    if isinstance(block, Table):
+        lines = [_line([cell(text) for text in block.head]), "|" + "---|" * len(block.head)]
+        for row in block.rows:
+            if len(row) != len(block.head):
+                raise ValueError(f"{len(row)} cells in a table of {len(block.head)} columns")
+            lines.append(_line([inline(text, links) for text in row]))
+        return "\n".join(lines) + "\n"
+    if isinstance(block, Code):
+        return fence(block.text, block.language)
+    if isinstance(block, Bullets):
+        return "".join(f"- {inline(item, links)}\n" for item in block.items)
+    return inline(block.text, links) + "\n"
+
+
+def inline(text: Inline, links: Links) -> str:
+    """Return a text that fits into a cell or a line, with its links."""
+    if isinstance(text, str):
+        return cell(text)
+    pieces = spans(text)
+    shown = [_span(piece, links) for piece in pieces]
+    for number, piece in enumerate(pieces):  # the blanks between pieces are text too
+        if not piece.url and not piece.code:
+            head = " " if number and piece.text[:1].isspace() else ""
+            tail = " " if number + 1 < len(pieces) and piece.text[-1:].isspace() else ""
+            shown[number] = f"{head}{shown[number]}{tail}" if piece.text.strip() else " "
+    return "".join(shown)
+
+
+def _span(span: Span, links: Links) -> str:
+    if span.url and span.topic and not span.code:
+        return links.reference(span)
+    shown = _code(span.text) if span.code else cell(span.text)
+    return f"[{shown}](<{_target(span.url)}>)" if span.url else shown
+
+
+def _code(text: str) -> str:
+    """Return a code span; what would end it or the cell is left out."""
+    shown = re.sub(r"[`|]", "", _printable(" ".join(text.split())))
+    return f"`{shown}`" if shown else ""
+
+
+def _target(url: str) -> str:
+    return re.sub(r"[<>|\s\\]", lambda match: f"%{ord(match[0]):02X}", url)
+
+
+def cell(text: str) -> str:
+    """Return `text` as a table cell that shows it literally: markup escaped, line ends as `<br>`, control characters dropped.
+
+    A pipe is written as an entity, since readers of Markdown differ about escaped pipes.
+    """
+    lines = [" ".join(_printable(line).split()) for line in text.strip().splitlines()]
+    return "<br>".join(_escaped(line) for line in lines)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with these cells, escaped; every row has as many as the head."""
+    return _block(Table(tuple(head), tuple(tuple(row) for row in rows)), Links())
+
+
+def fence(text: str, language: str) -> str:
+    """Return `text` as a fenced block; the fence is longer than every run of backticks inside."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    mark = "`" * max(3, longest + 1)
+    return f"{mark}{language}\n{text.rstrip()}\n{mark}\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escaped(line: str) -> str:
+    marked = _MARKUP.sub(lambda match: "\\" + match[0], line)
+    return re.sub(r"[&<>|]", lambda match: _ENTITIES[match[0]], marked)
+
+
+def _printable(line: str) -> str:
+    return "".join(mark if mark.isprintable() or mark.isspace() else "" for mark in line)
+
 
 _LIST = r"[-+=.#:•‣⁃](?:\s|$)|\.\.(?:\s|$)|\(?(?:#|\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+)[.)](?:\s|$)"
 _OPTION = r"(?:--?|/|\+)[A-Za-z0-9]|:[^:\s][^:]*:(?:\s|$)|>>>"
@@ -76,9 +201,7 @@ def _hypertext(block: Block) -> str:
         lines += ["<tr>" + "".join(f"<td>{_html_inline(text)}</td>" for text in row) + "</tr>" for row in block.rows]
         return "\n".join([*lines, "</tbody>", "</table>"]) + "\n"
     if isinstance(block, Code):
-        return (
-            f'<pre><code class="language-{escape(block.language)}">{escape(_printable(block.text.rstrip()))}\n</code></pre>\n'
-        )
+        return f'<pre><code class="language-{escape(block.language)}">{escape(_shown(block.text.rstrip()))}\n</code></pre>\n'
     if isinstance(block, Bullets):
         return "<ul>\n" + "".join(f"<li>{_html_inline(item)}</li>\n" for item in block.items) + "</ul>\n"
     return f"<p>{_html_inline(block.text)}</p>\n"
@@ -87,7 +210,7 @@ def _hypertext(block: Block) -> str:
 def _html_inline(text: Inline) -> str:
     shown = ""
     for span in spans(text):
-        piece = escape(_printable(" ".join(span.text.split("\n"))))
+        piece = escape(_shown(" ".join(span.text.split("\n"))))
         piece = f"<code>{piece}</code>" if span.code else piece
         shown += f'<a href="{escape(span.url)}">{piece}</a>' if span.url else piece
     return shown
@@ -106,8 +229,8 @@ def comma_separated(blocks: Iterable[Block]) -> str:
 
 
 def _one_line(text: str) -> str:
-    return _printable(" ".join(text.split("\n")))
+    return _shown(" ".join(text.split("\n")))
 
 
-def _printable(text: str) -> str:
+def _shown(text: str) -> str:
     return "".join(mark if mark.isprintable() or mark in "\n\t" else "" for mark in text)

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
+from compatkb.output.installer_files import uv_text
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import markers_of, minors, packages_of, python_range, stack_of
-from compatkb.output.uv_project import uv_text
 from compatkb.store.reader import Snapshot
 from compatkb.validate.index_urls import DEFAULT
 from compatkb.validate.limits import find_uv, isolated, run_limited

@@ -1,27 +1,87 @@
-"""An answer as the page shows it: one sentence, what to paste, what comes of it, what must be there, ways out of a no."""
+"""An answer as the page shows it: one sentence, what to paste for each installer, what must be there, ways out of a no."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
-from compatkb.errors import CompatkbError
+from compatkb.errors import CompatkbError, NoRequirementsError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import commands, disputes, messages
-from compatkb.output.alternatives import Way, ways_of
-from compatkb.output.answer_words import beside_words, foremost, headline, needs, unbounded_need
+from compatkb.output.answer_words import Way, beside_words, foremost, headline, needs, unbounded_need, ways_of
+from compatkb.output.container_files import dockerfile_of
 from compatkb.output.images import images_of
+from compatkb.output.installer_files import environment_of
 from compatkb.output.labels import label, listed, main_packages, platforms, stack_name, value
-from compatkb.output.messages import support
+from compatkb.output.messages import not_installable, sentence, support
 from compatkb.output.payload import doubts, stack_sources
+from compatkb.output.shells import CMD, POSIX
 from compatkb.output.text import grouped
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 from compatkb.web.asker import Asker
-from compatkb.web.installers import Recipe, newest_python, proof, recipes
 from compatkb.web.questions import PageQuestion, question_of
+from compatkb.web.systems import is_windows
+
+INSTALLERS = (
+    ("pip", "pip"),
+    ("uv", "uv"),
+    ("conda", "conda"),
+    ("docker", "Docker"),
+    ("requirements", "requirements.txt"),
+)
+"""What a stack can be installed with: the id, and the name."""
+
+
+class Recipe(NamedTuple):
+    """What to paste: a command, or the contents of a file."""
+
+    installer: str
+    text: str
+    file: str = ""
+    reason: str = ""  # why there is no text
+
+
+def recipes(facts: Snapshot, stack: Stack, systems: tuple[str, ...]) -> list[Recipe]:
+    """Return for each installer what to paste, or why it cannot install the stack; empty where no index has a package."""
+    windows = is_windows(facts, systems)
+    shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
+    pip = commands.pip_commands(facts, stack, shell)
+    if not pip:
+        return []
+    waived = commands.waived(facts, stack)
+    apart = f"The maker installs this in two steps and against {', '.join(waived)}; one file cannot say so." if waived else ""
+    if commands.compiled_of(facts, stack):
+        apart = sentence(not_installable(facts, stack))
+    lines = "" if apart else commands.requirements(facts, stack)
+    recipe_by_installer = {
+        "pip": Recipe("pip", "\n".join(pip)),
+        "uv": Recipe("uv", "\n".join(commands.uv_commands(facts, stack, shell))),
+        "conda": Recipe("conda", "", "environment.yml", apart)
+        if apart
+        else _file("conda", "environment.yml", environment_of, facts, stack),
+        "docker": _file("docker", "Dockerfile", dockerfile_of, facts, stack),
+        "requirements": Recipe("requirements", lines, "requirements.txt", apart),
+    }
+    if windows:
+        recipe_by_installer["docker"] = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
+    return [recipe_by_installer[installer] for installer, _ in INSTALLERS]
+
+
+def newest_python(stack: Stack) -> str:
+    """Return the newest Python of a stack that is no free-threaded build; empty where there is none."""
+    return next((python for python in reversed(stack.python) if not is_free_threaded(python)), "")
+
+
+def _file(installer: str, file: str, make: Callable[[Snapshot, Stack], str], facts: Snapshot, stack: Stack) -> Recipe:
+    try:
+        return Recipe(installer, make(facts, stack), file)
+    except NoRequirementsError as error:
+        return Recipe(installer, "", file, sentence(str(error)))
+
 
 SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown": "?", "does-not-work": "✕"}
 """Shapes that differ without colour."""
@@ -76,32 +136,29 @@ class View(NamedTuple):
     sign: str
     word: str
     title: str
-    sure: str
-    sources: tuple[Source, ...]
-    recipes: list[Recipe]
-    uninstallable: str
-    proof: str
-    packages: list[Package]
-    runtimes: list[Package]
-    needs: list[tuple[str, str]]
-    warnings: list[Reason]
-    unsettled: list[str]
-    disputes: list[str]
-    images: list[str]
-    causes: list[Reason]
-    ways: list[WayOut]
-    beside: list[Other]
-    others: list[Other]
+    causes: Sequence[Reason]
+    sure: str = ""
+    sources: Sequence[Source] = ()
+    recipes: Sequence[Recipe] = ()
+    uninstallable: str = ""
+    proof: str = ""
+    packages: Sequence[Package] = ()
+    runtimes: Sequence[Package] = ()
+    needs: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[Reason] = ()
+    unsettled: Sequence[str] = ()
+    disputes: Sequence[str] = ()
+    images: Sequence[str] = ()
+    ways: Sequence[WayOut] = ()
+    beside: Sequence[Other] = ()
+    others: Sequence[Other] = ()
 
 
 def view_of(asker: Asker, question: PageQuestion, answer: Answer) -> View:
     """Return what the page shows of the answer to a question; what is about a stack is empty where there is none."""
     facts = asker.facts
     sign, word = WORDS[answer.verdict]
-    denied = View(
-        answer.verdict, sign, word, headline(facts, answer), "", (), [], "", "", [], [], [], [], [], [], [],
-        causes=_causes(facts, answer), ways=[], beside=[], others=[],
-    )  # fmt: skip
+    denied = View(answer.verdict, sign, word, headline(facts, answer), _causes(facts, answer))
     if not answer.stacks or answer.verdict == "unknown":
         return denied._replace(ways=list(_ways_out(asker, question, answer)))
     return _with_stack(facts, answer, answer.stacks[0], denied)
@@ -118,7 +175,7 @@ def _with_stack(facts: Snapshot, answer: Answer, stack: Stack, view: View) -> Vi
         sources=stack_sources(facts, stack),
         recipes=instructions,
         uninstallable="" if instructions else messages.not_installable(facts, stack),
-        proof=proof(facts, stack),
+        proof=commands.short_proof(facts, stack) or "",
         packages=packages,
         runtimes=runtimes,
         needs=_needs(facts, stack, request),
@@ -166,14 +223,11 @@ def _needs(facts: Snapshot, stack: Stack, request: Request) -> list[tuple[str, s
         *needs(facts, stack, request),
         ("hardware", "; ".join(hardware)),
     ]
-    requirements = [(_heading(facts.products[product].name), text) for product, text in rows if text]
+    names = [(facts.products[product].name, text) for product, text in rows if text]
+    requirements = [(name.capitalize() if name.islower() else name, text) for name, text in names]
     if len(rows) == 3 and (text := unbounded_need(facts, stack)):
         requirements.append(("Driver", text))
     return requirements + [(label(facts, product), spec) for product, spec in stack.bounds if spec]
-
-
-def _heading(name: str) -> str:
-    return name.capitalize() if name.islower() else name
 
 
 def _other(facts: Snapshot, why: str, text: str, group: list[Stack]) -> Other:

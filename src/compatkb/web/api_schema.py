@@ -11,11 +11,12 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Path(NamedTuple):
-    """An address of the API: its parameters with examples, the schema of what is there, and what it is."""
+    """An address of the API, a file or a call: the schema of what is there, what it is, its parameters, an example."""
 
     schema: str
     summary: str
     parameters: tuple[tuple[str, str], ...] = ()
+    example: str = ""
 
 
 _PRODUCT = ("product", "id of a product, as products.json lists them")
@@ -46,15 +47,6 @@ FILES = {
 """The files of the API, by their paths."""
 
 
-class Call(NamedTuple):
-    """A call of the live server: its parameters, the schema of its answer, an example."""
-
-    schema: str
-    summary: str
-    parameters: tuple[tuple[str, str], ...]
-    example: str
-
-
 _AS_OF = ("as-of", "answer as of the end of this day, YYYY-MM-DD")
 _ASKED = (
     *((option.removeprefix("--"), what) for option, _, _, what in HEADLINES),
@@ -65,25 +57,25 @@ _ASKED = (
     _AS_OF,
 )
 CALLS = {
-    "resolve": Call(
+    "resolve": Path(
         "answer", "Which versions work together.", (*_ASKED, ("why", "1 for everything that speaks for it")),
         "torch=2.8&device=xpu&python=3.12",
     ),
-    "explain": Call("answer", "Whether these versions work together, and why.", _ASKED, "q=torch>=2.8%20ipex"),
-    "show": Call(
+    "explain": Path("answer", "Whether these versions work together, and why.", _ASKED, "q=torch>=2.8%20ipex"),
+    "show": Path(
         "shown", "What the data hold of a product, a release, an image.",
         (("product", "a product, or an image repository"), ("version", "a version, or a tag"), _AS_OF),
         "product=torch&version=2.8",
     ),
-    "eol": Call(
+    "eol": Path(
         "eol", "What ends soon, and what has ended.",
         (("product", "a product"), ("within", "how far ahead, such as 90d or 1y"), _AS_OF), "within=180d",
     ),
-    "search": Call(
+    "search": Path(
         "search", "Records that have all of some words.",
         (("q", "the words"), ("limit", "at most so many, 20 unless given"), _AS_OF), "q=arc",
     ),
-    "shield": Call("shield", "The verdict as a badge (shields endpoint).", _ASKED, "torch=2.8&device=xpu"),
+    "shield": Path("shield", "The verdict as a badge (shields endpoint).", _ASKED, "torch=2.8&device=xpu"),
 }  # fmt: skip
 """The calls of the live server."""
 

@@ -11,8 +11,8 @@ from compatkb.output.payload import answer_json
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
-from compatkb.web.problems import problem_of
 from compatkb.web.questions import MOST_WORDS, read_question
+from compatkb.web.responses import problem_of
 
 SNAPSHOT, SETTINGS = "snapshot.sqlite", "settings.json"
 SECONDS = 30.0

@@ -7,10 +7,9 @@ from compatkb.errors import CompatkbError
 from compatkb.web import systems
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import Value
+from compatkb.web.systems import WSL, Value
 
 SHOWN_SERIES, SHOWN_PYTHONS = 7, 6
-WSL = "wsl2"
 SHORT = {WSL: "WSL 2"}
 
 
@@ -47,12 +46,7 @@ class ChoiceRow(NamedTuple):
 
 def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
     """Return the rows for a question; `best` is the series of the newest stack that works."""
-    return [
-        _hardware(asker, question),
-        _systems(asker, question),
-        _pythons(asker, question),
-        _series(asker, question, best),
-    ]
+    return [_hardware(asker, question), _systems(asker, question), _pythons(asker, question), _series(asker, question, best)]
 
 
 def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:

@@ -1,6 +1,7 @@
-"""The API as files: what the commands print as JSON, and the same facts in the shapes of other tools.
+"""What programs read of a site: what the commands print as JSON, the same facts in the shapes of other tools, and llms.txt.
 
-They are as of the day of the data, so that nothing in them changes when only the day does.
+They are as of the day of the data, so that nothing in them changes when only the day does; https://llmstxt.org describes
+llms.txt.
 """
 
 import json
@@ -11,21 +12,24 @@ from typing import Any
 
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer
-from compatkb.output import catalog, timeline
+from compatkb.errors import CompatkbError
+from compatkb.output import catalog, commands, timeline
 from compatkb.output.json_document import head as head_of
-from compatkb.output.labels import PYTHON, SYSTEM, asked, series_of
+from compatkb.output.labels import PYTHON, SYSTEM, asked, label, series_of, value
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload
+from compatkb.output.shells import POSIX
 from compatkb.store.queries import products
+from compatkb.store.queries.products import product_details, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
 from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
 from compatkb.web.asker import Asker
-from compatkb.web.names import file_name
+from compatkb.web.data_pages import product_content, read, release_content, repositories
 from compatkb.web.pages import Site, sources
-from compatkb.web.product_pages import product_content, read, release_content, repositories
 from compatkb.web.questions import PageQuestion
+from compatkb.web.systems import file_name
 
 BASE = "api/v1/"
 COLOURS = {
@@ -91,7 +95,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     for question, path in site.written.items():
         at = path.removesuffix(".html")
         yield f"answers/{at}.json", partial(_answer, asker, question)
-        yield f"shields/{at}.json", partial(_shield, asker, question)
+        yield f"shields/{at}.json", partial(_made, lambda q: shield(facts, asker.answer(q)), question)
     yield "stacks.json", lambda: _text({**head, "stacks": list(_stacks(site, asker))})
 
 
@@ -107,10 +111,6 @@ def _made(make: Callable[..., Any], *arguments: Any) -> str:
 
 def _answer(asker: Asker, question: PageQuestion) -> str:
     return _text(answer_payload(asker.facts, asker.answer(question)), 2)
-
-
-def _shield(asker: Asker, question: PageQuestion) -> str:
-    return _text(shield(asker.facts, asker.answer(question)))
 
 
 def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
@@ -205,3 +205,68 @@ def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
 
 def _text(content: Any, indent: int = 1) -> str:
     return json.dumps(content, indent=indent, ensure_ascii=False) + "\n"
+
+
+_PAGES = {
+    "matrix.html": "each series with each Python, by device",
+    "products.html": "every product and release",
+    "images.html": "container images and what they hold",
+}
+
+
+def llms_text(site: Site) -> str:
+    """Return the file; commands are those of the day of the data."""
+    day = data_clock(site.facts, site.asker.clock).day
+    lines = [
+        "# compatkb",
+        "",
+        "> Which versions of PyTorch and its companions work together on Intel GPUs and CPUs, with the source of each claim. "
+        f"Data of {day}.",
+        "",
+        "Copy install commands as they stand: index URL and build label (`+xpu`, `+cpu`) belong together. Agents that can "
+        "start a program ask it over the Model Context Protocol: `compatkb mcp`.",
+        "",
+        "## Today's best",
+        "",
+        *_best(site),
+    ]
+    if ended := list(_ended(site.facts, day.isoformat())):
+        lines += ["", "## Not for new projects", "", *ended]
+    for title, links in (("Answers as JSON", _answers(site)), ("Pages", _PAGES)):
+        lines += ["", f"## {title}", "", *(f"- [{path}]({path}): {what}" for path, what in links.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _answers(site: Site) -> dict[str, str]:
+    """Return the files that answer most, one of each kind that has many."""
+    device, series = systems.devices(site.facts)[0].id, systems.series(site.facts)[0]
+    release = releases_of(site.facts, site.main)[0].version
+    return {
+        f"{BASE}index.json": "what there is",
+        f"{BASE}stacks.json": "the best stacks of every device and series, with install commands",
+        f"{BASE}answers/{device}/{series}.json": "the answer for one device and series: answers/DEVICE/SERIES.json",
+        f"{BASE}releases/{site.main}/{file_name(release)}.json": "one release with builds, claims and sources: "
+        "releases/PRODUCT/VERSION.json",
+        f"{BASE}eol.json": "what is out of support, or will be",
+        f"{BASE}openapi.yaml": "all of it, described",
+    }
+
+
+def _ended(facts: Snapshot, day: str) -> Iterator[str]:
+    for product in facts.products.values():
+        known = product_details(facts, product.id)
+        if product.distribution and known.eol and known.eol < day:
+            other = known.replaced_by
+            instead = f"; instead {label(facts, other.product)} {other.specifier}" if other else ""
+            yield f"- {product.name} ({product.distribution}): ended {known.eol}{instead}"
+
+
+def _best(site: Site) -> Iterator[str]:
+    for device in systems.devices(site.facts):
+        try:
+            answer = site.asker.answer(PageQuestion(devices=(device.id,)))
+        except CompatkbError:
+            continue
+        for stack in answer.stacks[:1]:
+            yield f"- {value(site.facts, 'device', device.id)}, {VERDICTS[stack.verdict]}:"
+            yield from (f"  `{command}`" for command in commands.pip_commands(site.facts, stack, POSIX))

@@ -19,17 +19,14 @@ from compatkb.output import messages
 from compatkb.output.citations import short
 from compatkb.output.labels import term
 from compatkb.store.queries import products
-from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
 from compatkb.web import systems
-from compatkb.web.answer_view import View, view_of
+from compatkb.web.answer_view import INSTALLERS, View, view_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
-from compatkb.web.installers import INSTALLERS
-from compatkb.web.names import answer_path, file_name, release_path
-from compatkb.web.problems import ProblemDetails
 from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
-from compatkb.web.written import written_questions
+from compatkb.web.responses import ProblemDetails
+from compatkb.web.systems import answer_path, file_name, release_path, written_questions
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
@@ -88,16 +85,11 @@ class Site:
     """The pages over one snapshot: live ones lead to the server, written ones to each other and to the page that asks."""
 
     def __init__(self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "", issues: str | None = None) -> None:
-        self.asker, self.live, self.engine_size = asker, live, engine_size
+        self.asker, self.facts, self.live, self.engine_size = asker, asker.facts, live, engine_size
         self.issues = issue_tracker() if issues is None else issues
         self.engine = bool(engine_size)
         self.build = build or self._digest()
         self.ask = "./" if live else "ask.html"
-
-    @property
-    def facts(self) -> Snapshot:
-        """The snapshot."""
-        return self.asker.facts
 
     def _digest(self) -> str:
         """The digest of what the site is made from: data, program, sources of the pages, day."""
@@ -202,10 +194,7 @@ class Site:
     def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
         summary = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
-        content = {
-            "title": f"Wrong answer: {view.title}"[:200],
-            "body": f"{summary}\n\nWhat is wrong:\n",
-        }
+        content = {"title": f"Wrong answer: {view.title}"[:200], "body": f"{summary}\n\nWhat is wrong:\n"}
         return f"{self.issues}/new?{urlencode(content)}" if self.issues else ""
 
     def ask_page(self) -> str:

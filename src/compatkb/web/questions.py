@@ -102,11 +102,7 @@ def read_question(parameters: Parameters) -> PageQuestion:
 @lru_cache
 def _known() -> dict[str, str]:
     """The products that have a parameter, by its name."""
-    return {
-        name.removeprefix("--"): product
-        for option, others, product, _ in HEADLINES
-        for name in (option, *others)
-    }  # fmt: skip
+    return {name.removeprefix("--"): product for option, others, product, _ in HEADLINES for name in (option, *others)}
 
 
 def split_words(text: str) -> list[str]:

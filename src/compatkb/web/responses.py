@@ -1,4 +1,4 @@
-"""What the API answers: the JSON that the commands print for the same question, from the functions that print it."""
+"""What the API answers: the JSON that the commands print, from the functions that print it; problems by RFC 9457."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,8 +8,9 @@ from typing import NamedTuple
 from compatkb.catalog.search import search as find
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
-from compatkb.errors import CompatkbError, UsageError
-from compatkb.output import catalog, features, tags
+from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
+from compatkb.output import catalog, features
+from compatkb.output.images import repository_text
 from compatkb.output.json_document import json_text
 from compatkb.output.payload import answer_json
 from compatkb.output.registry import Wanted
@@ -17,12 +18,25 @@ from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day, parse_days
 from compatkb.store.reader import Snapshot
-from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import MOST_CHARACTERS, Parameters, read_question, split_words
 
 JSON, PROBLEM = "application/json", "application/problem+json"
 PATIENCE = 0.8
 """Processor seconds after which an answer is given up."""
+
+
+class ProblemDetails(NamedTuple):
+    """A problem: the status of the response, its kind in words, what is wrong, and each thing that is."""
+
+    status: int
+    title: str
+    detail: str
+    problems: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """Return the members of the problem document."""
+        members: dict[str, object] = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
+        return {**members, "problems": list(self.problems)} if self.problems else members
 
 
 class Response(NamedTuple):
@@ -39,6 +53,18 @@ def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) ->
         return Response(200, JSON, KINDS[kind](facts, clock, list(parameters)))
     except CompatkbError as error:
         return problem_response(problem_of(error))
+
+
+def problem_of(error: CompatkbError) -> ProblemDetails:
+    """Return the problem that an error is."""
+    problems = error.problems if isinstance(error, ProblemsError) else ()
+    if isinstance(error, UsageError):
+        return ProblemDetails(400, "The question cannot be read", str(error), problems)
+    if isinstance(error, GaveUpError):
+        return ProblemDetails(503, "The search took too long", str(error), problems)
+    if isinstance(error, UnavailableError):
+        return ProblemDetails(503, "Something needed is not available", str(error), problems)
+    return ProblemDetails(500, "The data are invalid", str(error), problems)
 
 
 def problem_response(problem: ProblemDetails) -> Response:
@@ -58,8 +84,10 @@ def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
 
 
 def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    flags, rest = _split(parameters, ("why",))
-    return answer_json(facts, answer_to(facts, clock, rest), Wanted(why="why" in flags))
+    parameters = list(parameters)
+    why = any(name == "why" and text not in ("", "0", "false", "no") for name, text in parameters)
+    answer = answer_to(facts, clock, [(name, text) for name, text in parameters if name != "why"])
+    return answer_json(facts, answer, Wanted(why=why))
 
 
 def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
@@ -74,7 +102,7 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     if not name:
         raise UsageError("product is needed, such as product=torch")
     if "/" in name:
-        return tags.repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
+        return repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
     product = find_product(facts, name)
     if product.role == "feature":
         return features.features_json(facts, day, feature=product.id)
@@ -105,12 +133,6 @@ KINDS: Mapping[str, Callable[[Snapshot, Clock, list[tuple[str, str]]], str]] = {
     "search": _search,
 }
 """The calls of the API, each as the command of that name."""
-
-
-def _split(parameters: Parameters, names: tuple[str, ...]) -> tuple[set[str], list[tuple[str, str]]]:
-    """Return which of the named switches are on, and the other parameters."""
-    rest = [(name, text) for name, text in parameters if name not in names]
-    return {name for name, text in parameters if name in names and text not in ("", "0", "false", "no")}, rest
 
 
 def _read(parameters: Parameters, clock: Clock, *names: str) -> tuple[dict[str, str], date]:

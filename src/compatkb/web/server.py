@@ -1,4 +1,4 @@
-"""The live server: pages and API answered by the engine, on this machine."""
+"""The server on this machine: pages and API answered by the engine, or a folder that holds a static site."""
 
 import math
 import os
@@ -9,19 +9,22 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from compatkb.core.clock import Clock
-from compatkb.errors import UnavailableError
-from compatkb.web.problems import ProblemDetails
-from compatkb.web.responses import KINDS, problem_response
+from compatkb.errors import UnavailableError, UsageError
+from compatkb.web.responses import KINDS, ProblemDetails, problem_response
 from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Sent, Source, Workers, sent
 
 API = "api/v1/"
@@ -177,8 +180,31 @@ def run(open_source: Callable[[], Source], host: str, port: int) -> None:
     server.run(sockets=[listener])
 
 
-def source_of(data: str | None, clock: Clock) -> Source:
-    """Return what workers answer from: the compiled snapshot of a data directory."""
-    from compatkb.store.cache import locate
+class _Files(StaticFiles):
+    """The files, none of which a browser may keep without asking."""
 
-    return Source(locate(data), clock)
+    def file_response(self, *args: Any, **options: Any) -> Any:
+        """Return the response with the headers of a site that may change."""
+        response = super().file_response(*args, **options)
+        response.headers["Cache-Control"] = "no-cache"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+def folder_app(folder: Path, *, at: str = "") -> Starlette:
+    """Return the application that shows a folder below the path `at`; raises UsageError where there is no site."""
+    from compatkb.web.static import MARK
+
+    if not (folder / MARK).is_file():
+        raise UsageError(f"{folder}: holds no site; `compatkb web build --out {folder}` writes one")
+    files = Mount(at or "/", _Files(directory=folder, html=True))
+    return Starlette(routes=[files], middleware=[Middleware(GZipMiddleware, minimum_size=500)])
+
+
+def run_folder(folder: Path, host: str, port: int) -> None:
+    """Serve a folder until interrupted; raises UsageError where there is no site, UnavailableError where it may not listen."""
+    app = folder_app(folder)
+    listener = listen(host, port)
+    print(f"http://{host}:{listener.getsockname()[1]}/ shows {folder}; Ctrl-C ends it", file=sys.stderr, flush=True)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1)
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,15 +1,19 @@
-"""Writes the static site: every page, the API, and the engine that answers the rest in the browser."""
+"""Every file of a site by its path, made when it is asked for; a static site is all of them, and the engine for the rest."""
 
+import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from compatkb.core.atomic_write import write_tree
 from compatkb.core.clock import Clock
+from compatkb.export.calendar import calendar_text
+from compatkb.output.timeline_svg import svg
 from compatkb.store.reader import Snapshot
+from compatkb.web import data_pages
 from compatkb.web.asker import Asker
-from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
-from compatkb.web.files import site_files
-from compatkb.web.pages import Site
+from compatkb.web.machine_files import api_files, llms_text
+from compatkb.web.pages import ASSETS, Site, sources
 
 MARK = ".compatkb-site"
 """The file by which a folder is known to hold a site."""
@@ -24,6 +28,8 @@ def write_site(
     """
     asker = Asker(Snapshot(snapshot), clock)
     if engine:
+        from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
+
         pyodide = fetch_pyodide()
         site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide))
         files = make_site(site, count) | engine_files(site, Path(snapshot), pyodide)
@@ -41,3 +47,57 @@ def make_site(site: Site, count: Callable[[str, int, int], None] | None = None) 
         if count:
             count("pages", number, len(wanted))
     return {**files, MARK: f"{site.build}\n".encode(), ".nojekyll": b""}
+
+
+MEDIA = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "json": "application/json",
+    "yaml": "application/yaml",
+    "ics": "text/calendar; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+}
+
+
+def media_type(path: str) -> str:
+    """Return the media type of a file by its name."""
+    return MEDIA.get(path.rpartition(".")[2], "application/octet-stream")
+
+
+def site_files(site: Site) -> dict[str, Callable[[], str]]:
+    """Return what makes each file of a site, by its path; answers of a live site have no files."""
+    makers: dict[str, Callable[[], str]] = {
+        site.asset(name): partial((sources() / name).read_text, encoding="utf-8") for name in ASSETS
+    }
+    pages = {
+        "matrix.html": data_pages.matrix_page,
+        "products.html": data_pages.products_page,
+        "images.html": data_pages.images_page,
+        "eol.html": data_pages.eol_page,
+        "timeline.html": data_pages.timeline_page,
+        "about.html": data_pages.about_page,
+        "api.html": data_pages.api_page,
+    }
+    makers |= {path: partial(page, site) for path, page in pages.items()}
+    for path, product, version in data_pages.paths(site.facts):
+        if version:
+            makers[path] = partial(data_pages.release_page, site, product, version, path)
+        else:
+            makers[path] = partial(data_pages.product_page, site, product, path)
+    makers["llms.txt"] = partial(llms_text, site)
+    makers["eol.ics"] = partial(calendar_text, site.facts)
+    makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
+    if not site.live:
+        makers[site.asset("written.json")] = partial(_written, site)
+        makers["ask.html"] = site.ask_page
+        makers["index.html"] = partial(site.answer_page, site.home, "index.html")
+        for question, path in site.written.items():
+            makers[path] = partial(site.answer_page, question, path)
+    return makers | api_files(site)
+
+
+def _written(site: Site) -> str:
+    """Return the paths of the written answers by their questions, so that an address in other words finds them."""
+    return json.dumps({"&".join(sorted(f"{n}={t}" for n, t in q.parameters())): path for q, path in site.written.items()})

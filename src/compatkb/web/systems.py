@@ -1,12 +1,15 @@
-"""The values that the form offers, in the order of the data: systems, Pythons, series, devices, hardware."""
+"""The values that the form offers, in the order of the data, the questions that have a page of their own, names of files."""
 
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.core.names import is_free_threaded
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
+from compatkb.web.questions import PageQuestion
 
-WINDOWS = "windows"
+WINDOWS, WSL = "windows", "wsl2"
 
 
 class Value(NamedTuple):
@@ -51,3 +54,48 @@ def pythons(facts: Snapshot) -> list[str]:
 def is_windows(facts: Snapshot, systems: tuple[str, ...]) -> bool:
     """Return whether all of these systems are of the family of Windows."""
     return bool(systems) and all(system == WINDOWS or WINDOWS in facts.wider.get(system, ()) for system in systems)
+
+
+_PREFIXES = {"python": "py"}
+_PLAIN = ("os", "hardware")
+
+
+def file_name(text: str) -> str:
+    """Return a version as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text)
+
+
+def release_path(product: str, version: str) -> str:
+    """Return the path of a release's page."""
+    return f"products/{file_name(product)}/{file_name(version)}.html"
+
+
+def answer_path(question: PageQuestion, main: str) -> str:
+    """Return the path of a written answer: the device as folder, then what is fixed."""
+    parts = []
+    for product, text in question.options:
+        plain = product in _PLAIN or product == main
+        parts.append(file_name(text) if plain else f"{_PREFIXES.get(product, product)}{file_name(text)}")
+    return f"{question.devices[0]}/{'_'.join(parts) or 'any'}.html"
+
+
+RECENT = 8
+"""So many of the newest Pythons have pages; older ones are asked for seldom, and so are devices served on request alone."""
+
+
+def written_questions(facts: Snapshot) -> Iterator[PageQuestion]:
+    """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
+    main = main_product(facts)
+    places = [value.id for value in values(facts, "os") if value.id in (*facts.families, WSL)]
+    usual = {name for route in facts.routes if not route.on_request for name in route.devices}
+    for device in (device for device in devices(facts) if device.id in usual):
+        alone = PageQuestion(devices=(device.id,))
+        for name in ("", *series(facts)):
+            at = alone.fix(main, name)
+            yield at
+            yield from (at.fix("os", place) for place in places)
+            yield from (at.fix("python", python) for python in pythons(facts)[-RECENT:])
+        for value in values(facts, "hardware"):
+            if device.id in value.devices:
+                yield alone.fix("hardware", value.id)
+                yield from (alone.fix("hardware", value.id).fix("os", place) for place in facts.families[1:])

@@ -20,9 +20,8 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
-from compatkb.web.problems import ProblemDetails, problem_of
 from compatkb.web.questions import read_question
-from compatkb.web.responses import JSON, KINDS, Response, problem_response, respond
+from compatkb.web.responses import JSON, KINDS, ProblemDetails, Response, problem_of, problem_response, respond
 
 ANSWER, SHIELD = "answer", "shield"
 HTML = "text/html; charset=utf-8"
@@ -63,7 +62,7 @@ class _Desk:
     def file(self, path: str) -> str | None:
         """Return a file of the site, None where there is none of that path."""
         if self.files is None:
-            from compatkb.web.files import site_files
+            from compatkb.web.static import site_files
 
             self.files = site_files(self.site)
         return self.files[path]() if path in self.files else None
@@ -109,7 +108,7 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
             return Response(200, HTML, desk.site.question_page(parameters))
         if kind == SHIELD:
             return Response(200, JSON, desk.shield(parameters))
-        from compatkb.web.files import media_type
+        from compatkb.web.static import media_type
 
         content = desk.file(kind)
         return Response(200, media_type(kind), content) if content is not None else problem_response(MISSING)

@@ -95,8 +95,8 @@ def _fill_releases(reader: Reader, tables: Tables, product: str) -> None:
         record, elements = stored.get(version), groups.get(version, [])
         key = f"{product}=={version}"
         head = {"id": key, "product": product, "version": version, "position": position}
-        told = {"series": series.get(version, version), **_told(record)}
-        tables["release"].append({**head, **told, **_released(record, elements), **_yanked(elements)})
+        described = {"series": series.get(version, version), **_told(record)}
+        tables["release"].append({**head, **described, **_released(record, elements), **_yanked(elements)})
         sources = record.sources if record else details[elements[0].idx].sources
         tables["release_source"] += reader.cite("release", key, sources)
 

@@ -1,0 +1,229 @@
+"""An answer as a file: requirements, constraints, conda's environment.yml, a pixi.toml, a uv project, rules for bots."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from compatkb.core.platforms import conda_platform
+from compatkb.core.quoting import quoted
+from compatkb.core.vocabulary import Role
+from compatkb.engine.answer import Answer
+from compatkb.engine.stacks import Stack
+from compatkb.errors import NoRequirementsError
+from compatkb.output.commands import bounds_of, distribution_of, pin_of, requirements
+from compatkb.output.json_document import json_text
+from compatkb.output.labels import asked, label, listed, series_of, value
+from compatkb.output.registry import Wanted
+from compatkb.output.stack_files import (
+    Placed,
+    markers_of,
+    minors,
+    one_step,
+    packages_of,
+    platforms_of,
+    python_range,
+    stack_of,
+    title_of,
+)
+from compatkb.store.queries.products import channels, every_product_details
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element
+
+_RENOVATE = "https://docs.renovatebot.com/renovate-schema.json"
+_NAMED = (Role.PACKAGE, Role.COMPANION)
+
+
+def _placed(facts: Snapshot, answer: Answer, wanted: Wanted, form: str) -> tuple[Stack, list[Placed]]:
+    """Return the stack of a file and its packages; raises NoRequirementsError where no such file installs one."""
+    stack = stack_of(facts, answer, wanted)
+    one_step(facts, stack, form)
+    return stack, packages_of(facts, stack)
+
+
+def environment_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return an environment.yml; raises NoRequirementsError where no such file installs a stack."""
+    stack, _ = _placed(facts, answer, wanted, "environment.yml")
+    return f"# {title_of(facts, answer, stack)}\n{environment_of(facts, stack)}"
+
+
+def environment_of(facts: Snapshot, stack: Stack) -> str:
+    """Return an environment.yml for a stack that can be installed in one step, on its newest Python."""
+    lines = (line for line in requirements(facts, stack).splitlines() if not line.startswith("#"))
+    body = "".join(f"      - {_scalar(line)}\n" for line in lines)
+    python = minors(stack)[-1]
+    return f"name: compatkb\nchannels:\n  - conda-forge\ndependencies:\n  - python={python}\n  - pip\n  - pip:\n{body}"
+
+
+def pixi_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a pixi.toml; raises NoRequirementsError where no such file installs a stack."""
+    stack, placed = _placed(facts, answer, wanted, "pixi.toml")
+    platforms = [name for platform in platforms_of(facts, stack) if (name := conda_platform(*platform))]
+    if not platforms:
+        raise NoRequirementsError(f"conda has no name for the platforms of this stack: {', '.join(stack.arch)}")
+    lines = [f"# {title_of(facts, answer, stack)}", "[workspace]", 'name = "app"', 'channels = ["conda-forge"]']
+    lines += [f"platforms = [{', '.join(quoted(platform) for platform in platforms)}]", "", "[dependencies]"]
+    lines += [f"python = {quoted(f'{minors(stack)[-1]}.*')}", "", "[pypi-dependencies]"]
+    for name, channel, element in ((each.name, each.channel, each.element) for each in placed):
+        fields = [f"version = {quoted(f'=={element.version}')}"]
+        fields += [f"extras = [{', '.join(quoted(extra) for extra in element.extras.split(','))}]"] if element.extras else []
+        fields += [f"index = {quoted(channel.url)}"] if channel.url and channel.style != "find-links" else []
+        lines.append(f"{name} = {{ {', '.join(fields)} }}")
+    lines += [f"{distribution_of(facts, product)} = {quoted(spec)}" for product, spec in stack.bounds if spec]
+    links = dict.fromkeys(each.channel.url or "" for each in placed if each.channel.style == "find-links")
+    if links:
+        lines += ["", "[pypi-options]", f"find-links = [{', '.join(f'{{ url = {quoted(url)} }}' for url in links)}]"]
+    return "\n".join(lines) + "\n"
+
+
+def _scalar(line: str) -> str:
+    """Return a line as a YAML scalar."""
+    return quoted(line) if any(sign in line for sign in "[]{}<>*&!|%@`,#") or ": " in line else line
+
+
+def requirements_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a stack as a requirements file; raises NoRequirementsError where no such file installs one."""
+    return requirements(facts, _placed(facts, answer, wanted, "requirements file")[0])
+
+
+def constraints_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a stack as a constraints file; the indexes stand in comments, since such a file installs nothing itself.
+
+    Raises NoRequirementsError where no such file holds one.
+    """
+    stack, placed = _placed(facts, answer, wanted, "constraints file")
+    lines = [f"# {title_of(facts, answer, stack)}"]
+    lines += dict.fromkeys(f"# index: {each.channel.url}" for each in placed if each.channel.url)
+    lines += [f"{each.name}=={each.element.version}" for each in placed]  # a constraint may have no extras
+    return "\n".join([*lines, *bounds_of(facts, stack)]) + "\n"
+
+
+def uv_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a pyproject.toml with which `uv sync` installs a stack: with an extra for each device where that is wanted.
+
+    Raises NoRequirementsError where no such file installs one.
+    """
+    first = stack_of(facts, answer, wanted)
+    stacks = by_device(facts, answer, first) if wanted.each_device else {first.device: first}
+    for stack in stacks.values():
+        one_step(facts, stack, "uv project")
+    extras = len(stacks) > 1
+    placed = {device: packages_of(facts, stack) for device, stack in stacks.items()}
+    needed = {d: [*(pin_of(each.element) for each in placed[d]), *bounds_of(facts, s)] for d, s in stacks.items()}
+    pythons = [p for p in minors(first) if all(p in stack.python for stack in stacks.values())]
+    lines = [f"# {title_of(facts, answer, *stacks.values())}", "[project]", 'name = "app"', 'version = "0"']
+    lines += [f"requires-python = {quoted(python_range(pythons))}"]
+    lines += [] if extras else _array("dependencies", needed[first.device])
+    if extras:
+        lines += ["dependencies = []", "", "[project.optional-dependencies]"]
+        lines += [line for device, pins in needed.items() for line in _array(device, pins)]
+    common = [m for m in markers_of(facts, first) if all(m in markers_of(facts, stack) for stack in stacks.values())]
+    lines += ["", "[tool.uv]", *_array("environments", common)]
+    if extras:
+        lines.append(f"conflicts = [[{', '.join(f'{{ extra = {quoted(device)} }}' for device in stacks)}]]")
+    return "\n".join([*lines, *routing(placed)]) + "\n"
+
+
+def routing(placed: Mapping[str, Iterable[Placed]]) -> list[str]:
+    """Return the tables that take each package from its own index and nothing else from there; extras by their packages."""
+    sources: dict[str, list[str]] = {}
+    indexes: dict[str, list[str]] = {}
+    for extra, packages in placed.items():
+        for name, channel in ((each.name, each.channel) for each in packages if each.channel.url):
+            only = f", extra = {quoted(extra)}" if len(placed) > 1 else ""
+            sources.setdefault(name, []).append(f"{{ index = {quoted(channel.id)}{only} }}")
+            flat = ['format = "flat"'] if channel.style == "find-links" else []
+            rows = [f"name = {quoted(channel.id)}", f"url = {quoted(channel.url or '')}", *flat, "explicit = true"]
+            indexes[channel.id] = ["", "[[tool.uv.index]]", *rows]
+    lines = ["", "[tool.uv.sources]"] if sources else []
+    for name, rows in sources.items():
+        lines += [f"{name} = {rows[0]}"] if len(placed) == 1 else _array(name, rows, quote=False)
+    return lines + [line for rows in indexes.values() for line in rows]
+
+
+def by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:
+    """Return the stack for each device of the request that goes with the first one: a platform and a Python in common."""
+    stack_by_device = {first.device: first}
+    for stack in answer.stacks:
+        shared = set(markers_of(facts, stack)) & set(markers_of(facts, first)) and set(minors(first)) & set(stack.python)
+        if shared and stack.device not in stack_by_device:
+            stack_by_device[stack.device] = stack
+    if missing := [device for device in answer.request.devices if device not in stack_by_device]:
+        raise NoRequirementsError(f"no stack for {', '.join(missing)} goes with that for {first.device} in one project")
+    return stack_by_device
+
+
+def _array(name: str, items: Iterable[str], *, quote: bool = True) -> list[str]:
+    return [f"{name} = [", *(f"    {quoted(item) if quote else item}," for item in items), "]"]
+
+
+def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a preset of Renovate, by its schema; raises NoRequirementsError where there is no stack to keep."""
+    stack = stack_of(facts, answer, wanted)
+    packages = _packages(facts, stack)
+    rules: list[dict[str, Any]] = [
+        {
+            "description": f"Keep {listed([name for name, _ in packages])} together.",
+            "matchDatasources": ["pypi"],
+            "matchPackageNames": [name for name, _ in packages],
+            "groupName": _group(facts, stack),
+            "separateMajorMinor": False,
+        }
+    ]
+    for name, element in packages:
+        rule: dict[str, Any] = {"matchDatasources": ["pypi"], "matchPackageNames": [name]}
+        rule["allowedVersions"] = f"=={_series(facts, element)}.*"
+        urls = [c.url for c in channels(facts) if c.url and c.id in element.channels and c.style == "index-url"]
+        rules.append({**rule, **({"registryUrls": [f"{urls[0]}/"]} if urls else {})})
+    for name, why in _ended(facts, stack):
+        rules.append({"description": why, "matchDatasources": ["pypi"], "matchPackageNames": [name], "enabled": False})
+    content = {"$schema": _RENOVATE, "description": [_about(facts, answer)], "packageRules": rules}
+    return json_text(content)
+
+
+def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+    """Return a configuration of Dependabot, by its schema; raises NoRequirementsError where there is no stack to keep."""
+    stack = stack_of(facts, answer, wanted)
+    packages = _packages(facts, stack)
+    lines = [f"# {_about(facts, answer)}", "version: 2", "updates:", "  - package-ecosystem: pip", "    directory: /"]
+    lines += ["    schedule:", "      interval: weekly", "    groups:", f"      {_group(facts, stack)}:", "        patterns:"]
+    lines += [f"          - {json.dumps(name)}" for name, _ in packages]
+    lines += ["    ignore:"]
+    for name, element in packages:
+        lines += [f"      - dependency-name: {json.dumps(name)}", f'        versions: [">={_next(facts, element)}"]']
+    for name, why in _ended(facts, stack):
+        lines += [f"      - dependency-name: {json.dumps(name)} # {why}"]
+    return "\n".join(lines) + "\n"
+
+
+def _packages(facts: Snapshot, stack: Stack) -> list[tuple[str, Element]]:
+    return [(e.distribution, e) for e in stack.packages if e.distribution and facts.products[e.product].role in _NAMED]
+
+
+def _group(facts: Snapshot, stack: Stack) -> str:
+    main = next(route.provider for route in facts.routes if route.id == stack.route)
+    return f"{main}-{stack.device}"
+
+
+def _about(facts: Snapshot, answer: Answer) -> str:
+    return f"What goes with {asked(facts, answer.request)}, by compatkb: data of {facts.meta['data_date']}."
+
+
+def _series(facts: Snapshot, element: Element) -> str:
+    return series_of(facts, element.product, element.release)
+
+
+def _next(facts: Snapshot, element: Element) -> str:
+    """Return the series after that of a build."""
+    *head, last = _series(facts, element).split(".")
+    return ".".join([*head, str(int(last) + 1)])
+
+
+def _ended(facts: Snapshot, stack: Stack) -> Iterator[tuple[str, str]]:
+    """Yield the packages that will have no releases any more, by their distributions, and why."""
+    held = {e.product for e in stack.packages}
+    for product, details in every_product_details(facts).items():
+        known = facts.products[product]
+        if details.eol and known.distribution and details.replaced_by and product not in held:
+            other = details.replaced_by
+            where = f" on {value(facts, 'device', other.device)}" if other.device else ""
+            yield known.distribution, f"ended {details.eol}; instead {label(facts, other.product)} {other.specifier}{where}"
