@@ -153,7 +153,9 @@ def _silence(facts: Snapshot, stack: Stack, requested: set[str]) -> list[Open]:
 def _wheels(facts: Snapshot, stack: Stack, element: Element) -> list[Open]:
     points = []
     if element.stage == "from-source":
-        points.append(Open(f"{build(facts, element)} is on no index: it is compiled from source", None, "compiling it"))
+        is_archive = "default" in element.channels
+        how = "has no wheels: pip builds its source archive" if is_archive else "is on no index: it is compiled from source"
+        points.append(Open(f"{build(facts, element)} {how}", None, "compiling it"))
     elif unseen := _unserved(facts, element.certain, stack):
         known = details_of(facts, element.product, element.idx)
         note = known.wheels_note if known else None

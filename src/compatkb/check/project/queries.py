@@ -203,10 +203,8 @@ class ProjectQueries:
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
         unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
-        stops = any(
-            edge.in_metadata or (edge.kind != Kind.CONSTRAINS and not self._is_pure(edge)) for edge in main_cause.edges
-        )
-        near_by = tuple(n for n in answer.nearest if all(e.stage != "from-source" for e in n.stack.packages))
+        stops = any(e.in_metadata or (e.kind != Kind.CONSTRAINS and not self._is_pure(e)) for e in main_cause.edges)
+        near_by = tuple(n for n in answer.nearest if not any(_is_on_no_index(e) for e in n.stack.packages))
         return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
 
     def _is_pure(self, edge: Edge) -> bool:
@@ -247,7 +245,7 @@ class ProjectQueries:
 
     def _findable(self, allowed: AllowedVersions) -> int:
         """Return the elements that installers may find: what has to be compiled only where nothing else is meant."""
-        compiled = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if e.stage == "from-source")
+        compiled = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if _is_on_no_index(e))
         return allowed.mask & ~compiled or allowed.mask
 
     def _serves(self, pin: Pin, device: str) -> bool:
@@ -394,3 +392,8 @@ def _pythons(facts: Snapshot, specifier: str) -> int:
         return sum(1 << element.idx for element in usual if admits_python(specifier, element.version))
     except ValueError:
         return 0
+
+
+def _is_on_no_index(element: Element) -> bool:
+    """Return whether a build is compiled from a repository: a source archive of an index is found by installers."""
+    return element.stage == "from-source" and "default" not in element.channels
