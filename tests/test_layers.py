@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT
 
 from compatkb.store.cache import compiler_files
+from compatkb.web.engine_bundle import LEFT_OUT
 
 SOURCE = ROOT / "src" / "compatkb"
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -100,6 +101,13 @@ def test_modules_import_alone(step: int) -> None:
     words = [f"compatkb.{name}".rstrip(".") for name in names]
     command = [sys.executable, "-W", "error", "-c", IMPORT_EACH, *words[:after], "--", *words[after:]]
     subprocess.run(command, check=True)
+
+
+def test_browser_has_what_it_imports() -> None:
+    """What answers in the browser imports nothing of what its bundle leaves out."""
+    code = "import sys, compatkb.web.browser; print(*(name.split('.')[1] for name in sys.modules if 'compatkb.' in name))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert LEFT_OUT & set(done.stdout.split()) == set()
 
 
 @cache

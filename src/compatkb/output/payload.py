@@ -1,9 +1,8 @@
 """Answers as plain dictionaries: the JSON contract, whose text is docs/json.md."""
 
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from compatkb.doctor.successors import SuccessorStack
 from compatkb.engine.advice import FeatureSupport, StackWarning
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.conflicts import Cause
@@ -16,6 +15,9 @@ from compatkb.output.registry import Wanted
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request, picked
+
+if TYPE_CHECKING:  # what answers in the browser has no doctor
+    from compatkb.doctor.successors import SuccessorStack
 
 _LEVELS = ("supported", "inferred", "unknown")
 _BEYOND = ("hardware", "driver", "oneapi", "glibc")
@@ -205,6 +207,6 @@ def request_of(answer: Answer | None, day: date) -> Request:
     return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
 
 
-def instead_payload(facts: Snapshot, instead: SuccessorStack | None, request: Request) -> dict[str, Any] | None:
+def instead_payload(facts: Snapshot, instead: "SuccessorStack | None", request: Request) -> dict[str, Any] | None:
     """Return what takes the place of ended products, for programs."""
     return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}
