@@ -27,7 +27,7 @@ from compatkb.web.static import site_files
 def test_files_fit_their_schemas(site: Path, most: int) -> None:
     """Every file of the API is under one of its paths and fits the schema named there, and every path has a file.
 
-    Every run reads one of each path.
+    With one member more, or without one that is required, it does not. Every run reads one of each path.
     """
     api = site / "api" / "v1"
     contents = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (api / "schema").glob("*.json")}
@@ -49,6 +49,11 @@ def test_files_fit_their_schemas(site: Path, most: int) -> None:
         content = json.loads(path.read_text(encoding="utf-8"))
         errors = list(checkers[f"{FILES[address].schema}.schema.json"].iter_errors(content))
         assert not errors, f"{name}: {errors[0].json_path}: {errors[0].message}"
+        checker = checkers[f"{FILES[address].schema}.schema.json"]
+        assert not checker.is_valid({**content, "more": 1}), f"{name}: a member that no schema names"
+        required = [member for member in contents[f"{FILES[address].schema}.schema.json"]["required"] if member in content]
+        for member in required:
+            assert not checker.is_valid({key: value for key, value in content.items() if key != member}), f"{name}: {member}"
     assert set(used) == set(FILES)
 
 

@@ -1,13 +1,10 @@
-"""What the API promises: a JSON Schema for each kind of file, and an OpenAPI document of paths and calls."""
+"""The paths and calls of the API, and the OpenAPI document of them; `export.responses` has what each file holds."""
 
 from typing import Any, NamedTuple
 
 import yaml
 
 from compatkb.headline_options import HEADLINES
-
-Schema = dict[str, Any]
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Path(NamedTuple):
@@ -78,121 +75,6 @@ CALLS = {
     "shield": Path("shield", "The verdict as a badge (shields endpoint).", _ASKED, "torch=2.8&device=xpu"),
 }  # fmt: skip
 """The calls of the live server."""
-
-
-def _text(**more: Any) -> Schema:
-    return {"type": "string", **more}
-
-
-def _maybe(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _record(*optional: str, **properties: Schema) -> Schema:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-_TEXT, _DAY, _TRUTH, _NUMBER = _text(), _text(format="date"), {"type": "boolean"}, {"type": "integer", "minimum": 0}
-_TEXTS = _list(_TEXT)
-_SOURCE = _record(text=_TEXT, url=_maybe(_TEXT))
-_SOURCES = _list(_SOURCE)
-_POSITION = _record(text=_TEXT, claim=_maybe(_TEXT), sources=_SOURCES)
-_DISPUTE = _record(
-    id=_TEXT, about=_TEXT, positions=_list(_POSITION), decision=_TEXT, holds=_maybe(_TEXT), reason=_TEXT, decided=_DAY
-)
-_DISPUTES = _list(_DISPUTE)
-_CLAIM = _record(
-    "reason", "note", "disputes",
-    id=_TEXT, kind=_text(enum=["needs", "constrains", "verified", "breaks"]), of=_TEXT, to=_TEXTS, when=_TEXT,
-    basis=_text(enum=["stated", "observed", "inferred"]), sources=_SOURCES, reason=_TEXT, note=_TEXT, disputes=_DISPUTES,
-)  # fmt: skip
-_WHEELS = _record(os=_TEXT, arch=_TEXT, python=_TEXTS, basis=_text(enum=["seen", "inferred"]))
-_LINKS = _record(os=_TEXT, arch=_TEXT, needs=_TEXTS, unlinked=_TEXTS, seen=_DAY, conflict=_maybe(_TEXT))
-_BUILD = _record(
-    version=_TEXT, stage=_TEXT, devices=_TEXTS, channels=_TEXTS, yanked=_TRUTH, yank_reason=_maybe(_TEXT),
-    wheels=_list(_WHEELS), links=_list(_LINKS), sources=_SOURCES,
-)  # fmt: skip
-_LISTED = _record(
-    version=_TEXT, name=_maybe(_TEXT), aliases=_TEXTS, released=_maybe(_TEXT), eol=_maybe(_DAY), ended=_TRUTH, yanked=_TRUTH,
-    builds=_TEXTS, disputed=_TEXTS,
-)  # fmt: skip
-_RELEASE = _record(
-    version=_TEXT, released=_maybe(_TEXT), released_basis=_maybe(_TEXT), eol=_maybe(_DAY), note=_maybe(_TEXT),
-    disputed=_TEXTS, sources=_SOURCES, builds=_list(_BUILD), claims=_list(_CLAIM), claimed_by=_list(_CLAIM),
-    disputes=_DISPUTES, features=_list({"type": "object"}),
-)  # fmt: skip
-_HELD = _record(**{"is": _TEXT, "basis": _text(enum=["stated", "inferred"])})
-_TAG = _record(
-    tag=_TEXT, device=_TEXT, listed=_list({"type": "array", "prefixItems": [_DAY, _maybe(_DAY)], "items": False}),
-    is_listed=_TRUTH, contains=_list(_HELD), run=_TEXT, run_notes=_TEXTS,
-    note=_maybe(_TEXT), disputes=_DISPUTES, sources=_SOURCES,
-)  # fmt: skip
-_END = _record(
-    product=_TEXT, version=_TEXT, last_day=_DAY, precision=_maybe(_TEXT), ended=_TRUTH, disputed=_TRUTH, sources=_SOURCES
-)
-_EVENT = _record(
-    id=_TEXT, vendor=_TEXT, kind=_TEXT, title=_TEXT, date=_TEXT, first_day=_DAY, last_day=_DAY, precision=_TEXT,
-    basis=_maybe(_TEXT), state=_TEXT, announced=_maybe(_DAY), product=_maybe(_TEXT), version=_maybe(_TEXT),
-    note=_maybe(_TEXT), disputes=_list({"type": "object"}), sources=_SOURCES,
-)  # fmt: skip
-_ROW = _record(id=_TEXT, name=_TEXT, role=_TEXT, releases=_NUMBER, builds=_NUMBER, distribution=_maybe(_TEXT))
-_ALSO = _record(device=_maybe(_TEXT), version=_TEXT, sources=_TEXTS)
-_REPLACED = _record("device", "also", product=_TEXT, version=_TEXT, device=_maybe(_TEXT), also=_list(_ALSO), sources=_TEXTS)
-_RULE = {"published": _TRUTH, "says": _TEXT, "sources": _SOURCES}
-_STACK = {"$ref": "answer.schema.json#/$defs/stack"}
-_BODIES = {
-    "index": _record(program=_TEXT, paths=_TEXTS, openapi=_TEXT),
-    "products": _record(products=_list(_ROW)),
-    "product": _record(
-        id=_TEXT, name=_TEXT, role=_TEXT, distribution=_maybe(_TEXT), eol=_maybe(_DAY),
-        eol_rule=_maybe(_record(**_RULE)), replaced_by=_maybe(_REPLACED), note=_maybe(_TEXT), releases=_list(_LISTED),
-        disputes=_DISPUTES,
-    ),
-    "release": _record(product=_TEXT, releases=_list(_RELEASE)),
-    "stacks": _record(stacks=_list(_record(series=_maybe(_TEXT), device=_TEXT, stack=_STACK))),
-    "images": _record(repositories=_list(_record(repository=_TEXT, tags=_list(_TAG)))),
-    "eol": _record(within_days=_NUMBER, ends=_list(_END), rules=_list(_record(product=_TEXT, **_RULE))),
-    "latest": _record(product=_TEXT, latest=_maybe(_LISTED), series={"type": "object", "additionalProperties": _LISTED}),
-    "timeline": _record(vendors=_list(_record(id=_TEXT, name=_TEXT)), events=_list(_EVENT)),
-}  # fmt: skip
-_HEAD = {"schema": {"const": 1}, "data_date": _DAY, "as_of": _DAY}
-_CYCLE = _record(
-    "releaseDate", "eol", "latest", "latestReleaseDate", "discontinued",
-    releaseCycle=_TEXT, releaseDate=_DAY, eol={"oneOf": [_DAY, _TRUTH]}, latest=_TEXT, latestReleaseDate=_DAY,
-    discontinued=_TRUTH,
-)  # fmt: skip
-_UPDATE = _record("releaseTimestamp", "isDeprecated", "sourceUrl", version=_TEXT, releaseTimestamp=_TEXT,
-                  isDeprecated=_TRUTH, sourceUrl=_TEXT)  # fmt: skip
-_FOREIGN = {
-    "shield": _record("isError", schemaVersion={"const": 1}, label=_TEXT, message=_TEXT, color=_TEXT, isError=_TRUTH),
-    "endoflife": _record(
-        title=_TEXT, category=_text(enum=["framework", "library", "os", "lang", "device"]), permalink=_text(pattern="^/"),
-        releases=_list(_CYCLE),
-    ),
-    "renovate": _record(releases=_list(_UPDATE)),
-}  # fmt: skip
-"""Shapes that other tools fixed: they have no head of ours."""
-
-
-def schemas() -> dict[str, Schema]:
-    """Return the JSON Schema of each kind of file but the answers, by name."""
-    own = {name: _whole(name, body) for name, body in _BODIES.items()}
-    return own | {name: _named(name, body) for name, body in _FOREIGN.items()}
-
-
-def _named(name: str, body: Schema) -> Schema:
-    summary = next(path.summary for path in FILES.values() if path.schema == name)
-    return {"$schema": _DIALECT, "$id": f"{name}.schema.json", "title": name, "description": summary, **body}
-
-
-def _whole(name: str, body: Schema) -> Schema:
-    schema = _named(name, body)
-    return {**schema, "properties": {**_HEAD, **body["properties"]}, "required": [*_HEAD, *body["required"]]}
 
 
 def openapi(*, live: bool) -> str:

@@ -24,7 +24,7 @@ from compatkb.store.queries.products import product_details, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
 from compatkb.web import systems
-from compatkb.web.api_schema import CALLS, FILES, openapi, schemas
+from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.data_pages import product_content, read, release_content, repositories
 from compatkb.web.pages import Site, sources
@@ -48,10 +48,17 @@ Maker = Callable[[], str]
 def api_files(site: Site) -> dict[str, Maker]:
     """Return what makes each file of the API, by its path."""
     makers = {f"{BASE}{path}": maker for path, maker in _files(site)}
-    for name, schema in {**schemas(), "answer": answer_schema()}.items():
-        makers[f"{BASE}schema/{name}.schema.json"] = partial(_text, schema)
+    summaries = {path.schema: path.summary for path in reversed(FILES.values())}
+    for name, summary in summaries.items():
+        makers[f"{BASE}schema/{name}.schema.json"] = partial(_schema, name, summary)
     makers[f"{BASE}openapi.yaml"] = partial(openapi, live=site.live)
     return makers
+
+
+def _schema(name: str, summary: str) -> str:
+    from compatkb.export.responses import response_schema  # imports pydantic
+
+    return _text(answer_schema() if name == "answer" else response_schema(name, summary))
 
 
 def answer_schema() -> dict[str, Any]:
