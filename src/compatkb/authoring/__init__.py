@@ -1,1 +1,1 @@
-"""TOML of people to a knowledge base with every reference resolved; its canonical form, and lint."""
+"""Turns the TOML of curators into a knowledge base with every reference resolved; canonical form and lint."""

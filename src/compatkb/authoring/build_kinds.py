@@ -1,4 +1,4 @@
-"""Builds are of a kind: what is compiled against a product goes with those of its builds that are for the same device.
+"""Matches builds by device: a build compiled against a product works only with that product's builds for the same device.
 
 A build is for one device, on some platforms maybe for another one (`compiled-for`), and a label tells builds for one
 device apart. From `built-with` of a product follow edges that no curator writes: beside a build of another device

@@ -1,4 +1,4 @@
-"""From validated files to the knowledge base: every reference resolved, every claim an edge, every build placed."""
+"""Builds the knowledge base from validated files: resolves references, turns claims into edges, places every build."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Records to TOML text in the one form that data files have; `fmt`."""
+"""Writes records as TOML in the canonical form of data files; `fmt`."""
 
 from collections.abc import Mapping
 from contextlib import suppress

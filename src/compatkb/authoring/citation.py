@@ -1,4 +1,4 @@
-"""Sources as people read them, with their addresses, and as the snapshot stores them."""
+"""Sources as people read them, with addresses, and as the snapshot stores them."""
 
 import json
 import re

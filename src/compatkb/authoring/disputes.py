@@ -1,4 +1,4 @@
-"""What disputes do to the knowledge: which claims lost, what stays open, whom each concerns."""
+"""Applies disputes to the knowledge base: which claims lost, what stays open, what each one concerns."""
 
 from collections.abc import Iterator
 from dataclasses import replace

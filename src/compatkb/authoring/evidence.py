@@ -1,4 +1,4 @@
-"""What an observation speaks for: only edges because of which it could have failed, on the platform where it was made.
+"""Turns observations into edges: only those that could have made the observation fail, on its platform.
 
 A resolution proves what wheel metadata say, and those are read from the index already, so it vouches for nothing more.
 A gate that lets a version pass proves the gate alone. An import or run vouches for every two builds that it loaded

@@ -1,4 +1,4 @@
-"""Features as products: what is said of a feature becomes claims, so that the engine needs no second way to judge them.
+"""Turns features into products and statements about them into claims, so that the engine treats them like any other.
 
 A feature has an element for each stage that it can be in. A statement that it is there vouches for its element beside the
 builds named; one that it is not denies every element beside them; where nobody says anything, nothing is known.

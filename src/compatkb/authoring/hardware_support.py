@@ -1,4 +1,4 @@
-"""What works on which hardware, beyond what claims say.
+"""Derives which hardware is supported beyond what claims state.
 
 A wheel for a CPU runs on every family of CPUs: devices that any hardware will do for say so; what instruction sets a release
 needs is a claim of its own, and denies as before. What a hardware table says of some Linux distributions is inferred for

@@ -1,4 +1,4 @@
-"""From what an index says of releases to claims: Requires-Dist, and what is passed on through exact pins."""
+"""Turns index metadata into claims: Requires-Dist, and what exact pins pass on."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`data/` to models: the only reader of data files; reports every problem with file, line and field."""
+"""Loads `data/` into models; the only reader of data files. Reports every problem with file, line and field."""
 
 import json
 import re

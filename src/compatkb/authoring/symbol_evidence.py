@@ -1,4 +1,4 @@
-"""What symbols prove: a build that lacks one that the other needs cannot be loaded beside it; links alone hint.
+"""Derives from symbols which builds cannot be loaded beside each other; what they link to is only a hint.
 
 Missing symbols deny two builds on their system and architecture, on every Python: one wheel stands for its siblings. Where
 one demands another release anyway, or is known to break, the two are not denied again.

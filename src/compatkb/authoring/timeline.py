@@ -1,4 +1,4 @@
-"""The timeline resolved: each event with its dates, its own or those of the release or end of life that it names."""
+"""Resolves the dates of timeline events: their own, or those of the release or end of life that they name."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Versions that nobody lists, so that ranges on a runtime that lie apart exclude each other.
+"""Intervals of versions that nobody lists, so that disjoint ranges on a runtime exclude each other.
 
 Of a runtime the data list few versions, and claims bound the rest: `numpy<2` beside `numpy>=2` cannot hold, whether or
 not a numpy is listed. Between two bounds that anyone names, every version is admitted by the same ranges, so one

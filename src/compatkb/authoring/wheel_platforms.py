@@ -1,4 +1,4 @@
-"""Gives every build the platforms of its wheels: what was seen, what is inferred, and from which glibc on."""
+"""Assigns every build the platforms of its wheels: observed ones, inferred ones, and the oldest glibc."""
 
 from collections import defaultdict
 from dataclasses import replace

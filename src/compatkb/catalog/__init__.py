@@ -1,1 +1,1 @@
-"""Queries of the snapshot that no search needs: words, changes, figures, disputes."""
+"""Queries of the snapshot that need no search: words, changes, statistics."""

@@ -1,4 +1,4 @@
-"""Search for words in what the knowledge base says: every word must match, names count more than remarks."""
+"""Full-text search of the knowledge base: every word must match; names weigh more than remarks."""
 
 from collections.abc import Sequence
 from datetime import date

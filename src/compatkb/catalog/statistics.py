@@ -1,4 +1,4 @@
-"""How large, how well supported and how fresh a knowledge base is, counted from its snapshot.
+"""Counts how large, how well supported and how fresh a knowledge base is.
 
 What counts as two independent sources is defined in docs/stats.md; `authoring.citation.document_of` applies it.
 """

@@ -1,1 +1,1 @@
-"""What every package may use: versions, platforms, names, findings, positions, whole-or-nothing writes."""
+"""What every package may use: versions, platforms, names, findings, positions, atomic writes."""

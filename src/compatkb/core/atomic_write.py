@@ -1,4 +1,4 @@
-"""Files written whole or not at all: a temporary file beside the target, flushed to disk, then renamed over it."""
+"""Writes files atomically: to a temporary file beside the target, flushed to disk, then renamed over it."""
 
 import os
 import shutil

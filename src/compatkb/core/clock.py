@@ -1,4 +1,4 @@
-"""The two hands of time: the day of knowledge decides what exists, the clock what has ended."""
+"""The two dates of a question: the day of knowledge decides what exists, today decides what has ended."""
 
 import os
 from datetime import UTC, date, datetime

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what mends it: one shape for every command that checks something."""
+"""The finding: what is wrong, where, and the edit that fixes it; shared by every command that checks something."""
 
 from enum import StrEnum
 from typing import NamedTuple

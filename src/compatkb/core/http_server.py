@@ -1,4 +1,4 @@
-"""An HTTP server that others may hang up on."""
+"""A threading HTTP server that tolerates clients disconnecting."""
 
 import sys
 from http.server import ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""How names and listed values are spelt for look-up, at build time and at run time alike, and as tools print them."""
+"""Normalises names and listed values for look-up, the same at compile time and at run time."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The platform grid: every combination of Python, OS and architecture as one bit, and wheel tags read into it.
+"""The platform grid, one bit for each combination of Python, OS and architecture; wheel tags parsed into it.
 
 Tags follow the platform compatibility specifications (PEP 425, PEP 600); marker environments follow PEP 508.
 """

@@ -1,4 +1,4 @@
-"""Text as a quoted string of the formats that are written."""
+"""Quotes text as a string of the formats that are written."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How far apart words are, and which rare word is a slip of a common one."""
+"""Edit distance between words, and which rare word is a misspelling of a common one."""
 
 from collections import Counter
 

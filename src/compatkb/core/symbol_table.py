@@ -1,4 +1,4 @@
-"""Which releases of a product export which symbols on a platform: one table of text for all releases, compressed.
+"""Which releases of a product export which symbols on a platform: one compressed table for all releases.
 
 One line a symbol, with a bit for each release that has it, since releases share most of their symbols: 36 releases of torch
 take 0.4 MB together and 7.4 MB one by one.

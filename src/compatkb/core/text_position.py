@@ -1,4 +1,4 @@
-"""Positions in a text: offsets, and lines with columns, each from the other."""
+"""Converts between offsets in a text and lines with columns."""
 
 import re
 from array import array

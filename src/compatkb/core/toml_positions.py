@@ -1,4 +1,4 @@
-"""Where the values of a TOML text stand, so that a problem can name its line.
+"""Finds the positions of the values in a TOML text, so that a problem can name its line.
 
 The standard parser gives values without places. This one gives places without values: it reads only text that the
 standard parser has accepted, so it need not notice mistakes.

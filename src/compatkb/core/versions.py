@@ -1,4 +1,4 @@
-"""Versions of every scheme, parsed once and ordered; specifiers over them.
+"""Versions of every scheme, parsed once and ordered; the one place that matches specifiers.
 
 Four schemes exist. `pep440` follows PEP 440. `dotted` is numbers between dots (drivers: 803.29). `minor` is a Python
 minor with an optional `t` for the free-threaded build (3.13t). `listed` has no inner order: the file's order counts.

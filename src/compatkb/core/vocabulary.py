@@ -1,4 +1,4 @@
-"""Words that data, engine and answers share."""
+"""The enums that data, engine and answers share."""
 
 from datetime import date
 from enum import IntEnum, StrEnum

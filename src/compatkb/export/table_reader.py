@@ -1,4 +1,4 @@
-"""What the readers of all published tables share: names of versions, and the numbers of cited documents."""
+"""What all readers of published tables share: names of versions, and the numbers of cited documents."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -1,1 +1,1 @@
-"""What users type, parsed once into a request: version words, pins, products, devices, dates."""
+"""Parses what users type into a request: version words, pins, products, devices, dates."""

@@ -1,4 +1,4 @@
-"""What a name or a version word means: the product, the feature, the elements."""
+"""Looks up what a name or a version word means: the product, the feature, the elements."""
 
 import re
 from functools import reduce

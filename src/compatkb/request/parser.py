@@ -1,4 +1,4 @@
-"""The request: pins, products, devices, a route and days, from options and words."""
+"""Parses options and words into a request: pins, products, devices, a route and days."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Words as people type them: `B580 ubuntu24.04 py3.12 torch 2.8` as options and words of a request."""
+"""Parses words as people type them, such as `B580 ubuntu24.04 py3.12 torch 2.8`, into options and words of a request."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

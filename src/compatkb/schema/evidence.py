@@ -1,4 +1,4 @@
-"""Lines of data/evidence/: what commands saw."""
+"""Records of data/evidence/: what commands observed."""
 
 from datetime import date
 from enum import StrEnum

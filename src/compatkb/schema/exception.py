@@ -1,4 +1,4 @@
-"""Records of data/exceptions.toml: findings of `lint` that are right, known, and left for a while."""
+"""Records of data/exceptions.toml: correct findings of `lint` that are tolerated for a while."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Records of data/images/: tags, what they hold, and when which document listed them."""
+"""Records of data/images/: tags, their contents, and which document listed them when."""
 
 from datetime import date, datetime
 from typing import Literal, Self

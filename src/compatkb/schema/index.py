@@ -1,4 +1,4 @@
-"""Records of data/index/, data/channels.toml and data/routes.toml: where builds are, and the ways to reach a device."""
+"""Records of data/index/, data/channels.toml and data/routes.toml: where builds are, and the routes to a device."""
 
 from datetime import date, datetime
 from typing import Literal

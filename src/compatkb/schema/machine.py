@@ -1,4 +1,4 @@
-"""Records of data/machine.toml: how to tell what a machine has (graphics, drivers, systems, libraries); base images."""
+"""Records of data/machine.toml: how to detect graphics, drivers, systems and libraries; base images."""
 
 from typing import Annotated
 

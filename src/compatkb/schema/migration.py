@@ -1,4 +1,4 @@
-"""Records of data/migration.toml: what of products that have ended stands in programs, and what to write instead."""
+"""Records of data/migration.toml: what programs use of discontinued products, and what to write instead."""
 
 from typing import Annotated, Self
 

@@ -1,4 +1,4 @@
-"""Records of data/symptoms.toml: what failing programs print, and what may be behind it."""
+"""Records of data/symptoms.toml: what failing programs print, and possible causes."""
 
 import re
 from enum import StrEnum

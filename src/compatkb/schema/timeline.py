@@ -1,4 +1,4 @@
-"""Records of data/timeline.toml: what happened when, to whom, and who says so."""
+"""Records of data/timeline.toml: events with dates, parties and sources."""
 
 from datetime import date, timedelta
 from enum import StrEnum

@@ -1,1 +1,1 @@
-"""The compiled knowledge base: one read-only SQLite file, written from `data/` and read with the standard library."""
+"""The compiled knowledge base: one read-only SQLite file, written from `data/`, read with the standard library alone."""

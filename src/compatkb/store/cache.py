@@ -1,4 +1,4 @@
-"""Where the snapshot is: inside the installed package, or compiled from a data directory into the user's cache.
+"""Locates the snapshot: in the installed package, or compiled from a data directory into the user's cache.
 
 This runs before every answer, so it reads sizes and times with `os` alone; what compiles is imported when it must.
 """

@@ -1,4 +1,4 @@
-"""Opens compiled knowledge bases."""
+"""Opens compiled knowledge bases read-only."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""Data newer than those of the program: taken from a file or an address, checked, kept in the user's data folder.
+"""Installs newer data from a file or an address: verified, kept in the user's data folder, older ones removed.
 
 Each store is a file named by its format, day and digest, so one is there whole or not at all, and of several the newest
 counts: updates side by side cannot put an older one in its place.

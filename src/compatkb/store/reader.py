@@ -1,4 +1,4 @@
-"""Reads a snapshot with the standard library: of elements and edges only those of products that a question touches.
+"""Reads a snapshot lazily with the standard library: only the elements and edges of products that a question touches.
 
 What is shown rather than solved is read by `compatkb.store.queries`.
 """

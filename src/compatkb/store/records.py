@@ -1,4 +1,4 @@
-"""What the engine works with: elements, edges and products as they stand in the snapshot, requests."""
+"""The records that the engine works with: products, elements and edges of the snapshot, and requests."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""How rows of the snapshot become records: the annotation of a field says what its column holds."""
+"""Converts rows of the snapshot into records, as the annotations of their fields say."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the snapshot file looks like: its version, tables and indexes.
+"""The schema of the snapshot file: its format number, tables and indexes.
 
 Sets of elements are hexadecimal text, one bit each; sets of platforms are numbers of `cells`, where each stands once as
 big-endian bytes. Dates that are computed with are proleptic ordinals; dates that are only shown are ISO text. Lists are

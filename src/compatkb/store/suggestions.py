@@ -1,4 +1,4 @@
-"""What a wrong word may have meant: the nearest names and versions, as lines of an error."""
+"""Suggestions for misspelt names and versions, as lines of an error message."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence

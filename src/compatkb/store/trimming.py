@@ -1,4 +1,4 @@
-"""A snapshot without the tables that a reader of it has no use for."""
+"""Removes from a copy of a snapshot the tables that its reader does not need."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""The data against our rules: a function per rule, run in a loop."""
+"""Lints the data: runs one function per rule."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""A build is where its record says, a list that is called complete is, and what an index file holds can be read."""
+"""Rules on builds: each is on the index that its record names, complete lists are complete, index files can be read."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The rule that reads: a cited file is there at its ref, has the cited place, and names there what it is cited for."""
+"""Checks citations: the cited file exists at its ref, and the cited place is there and names what it is cited for."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""No two claims contradict, unless that is recorded as a dispute with a decision and its reason."""
+"""No two claims contradict each other unless a dispute records it with a decision and its reason."""
 
 from collections import defaultdict
 from collections.abc import Iterator

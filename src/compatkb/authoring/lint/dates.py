@@ -1,4 +1,4 @@
-"""Days stand in an order that can be: out before withdrawn, before its end, and nothing read tomorrow; ends are known."""
+"""Dates are in a possible order (release before withdrawal and end of life), none is in the future, and ends are given."""
 
 from collections.abc import Iterator
 from datetime import date

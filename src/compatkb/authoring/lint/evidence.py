@@ -1,4 +1,4 @@
-"""What commands saw and what people wrote agree, or it is written why they do not."""
+"""What commands observed agrees with what people wrote, or the reason why not is recorded."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""An exception has a reason and an end, and there is something that it excepts."""
+"""An exception has a reason and an end date, and matches a finding."""
 
 from datetime import timedelta
 from fnmatch import fnmatchcase

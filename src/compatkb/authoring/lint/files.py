@@ -1,4 +1,4 @@
-"""Data files have one form, so that reviews show facts and nothing else; each is named by what it holds."""
+"""Data files are in canonical form and are named after what they hold."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath

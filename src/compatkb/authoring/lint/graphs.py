@@ -1,4 +1,4 @@
-"""What follows from one record to the next comes to an end, and something leads to every product."""
+"""Requirements have no circles, and every product can be reached."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""One name, one thing: ids, aliases and tags are unique where they are looked up."""
+"""Ids, aliases and tags are unique where they are looked up."""
 
 from collections.abc import Hashable, Iterator
 

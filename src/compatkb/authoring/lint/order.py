@@ -1,4 +1,4 @@
-"""What counts higher came out later, within a series and from series to series; and nothing before what it is made of."""
+"""Higher versions came out later, within a series and from series to series; nothing came out before what it is made of."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What can be derived, or what another claim or the index says, is not written: a second copy can only go wrong."""
+"""Nothing is written that can be derived or that another claim or the index says: copies go stale."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Whatever a record names is there."""
+"""Every name in a record refers to something that exists."""
 
 from collections.abc import Iterator
 from functools import cache

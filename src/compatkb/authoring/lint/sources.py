@@ -1,4 +1,4 @@
-"""Every record says where it is from; a source names the very file and the place in it, and is read again in time."""
+"""Every record has a source; a source names the file and the place in it, and is read again in time."""
 
 import re
 from collections.abc import Iterator

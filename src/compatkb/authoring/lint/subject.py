@@ -1,4 +1,4 @@
-"""What lint looks at: the files with their texts, what they resolve to, and the day; and how findings name places."""
+"""What lint examines: the files with their texts, the knowledge base, and the day; and how findings name places."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

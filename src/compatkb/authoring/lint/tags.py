@@ -1,4 +1,4 @@
-"""Tags are made of few words, one that nearly is one of them is a slip; their versions are those of what they hold."""
+"""Image tags use a known vocabulary, near misses are slips; their versions are those of what the image contains."""
 
 import re
 from collections import Counter

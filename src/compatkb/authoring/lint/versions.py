@@ -1,4 +1,4 @@
-"""Versions can be read, stand once, belong where they stand, and are known where they are named."""
+"""Versions can be parsed, occur once, are in the right place, and are known where they are named."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""A knowledge base to the rows of a snapshot, one module per topic."""
+"""Compiles a knowledge base into the rows of a snapshot, one module per topic."""

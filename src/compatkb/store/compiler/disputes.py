@@ -1,4 +1,4 @@
-"""Rows of the snapshot about disagreements: what each side says with its sources, what was decided, whom it concerns."""
+"""Rows about disagreements: each side with its sources, the decision, and what it concerns."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rows of the snapshot about where facts come from and when things were looked at: documents, observations, guides."""
+"""Rows about provenance: documents, observations, guides, and when each was read."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What search looks through: every record with its names, its remarks and the command that shows more, as an FTS5 index."""
+"""Rows of the FTS5 index: every record with its names, its remarks and the command that shows more."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Rows of the snapshot about image tags and what they contain."""
+"""Rows about image tags and their contents."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, timedelta

@@ -1,1 +1,1 @@
-"""Typed queries for what is shown rather than solved, by topic: the only SQL beside the reader's."""
+"""Typed queries for display, by topic; beside the reader, the only place with SQL."""

@@ -1,4 +1,4 @@
-"""Queries that keep what they returned: texts and commands of one answer ask for the same rows many times."""
+"""Caches the results of queries: texts and commands of one answer ask for the same rows many times."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""Where facts come from, and when things were looked at: documents, observations, readings; guides of all kinds."""
+"""Queries about provenance: documents, observations, readings; and guides of all kinds."""
 
 import json
 from typing import Annotated, Any, NamedTuple
