@@ -1,5 +1,7 @@
 """Wrong input gets one clear line, the right exit code and a suggestion; never a traceback."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,21 @@ from conftest import Run
 from good_data import good, written
 
 Runner = Callable[..., Run]
+WITHOUT_POSIX = """
+import sys
+sys.modules.update(fcntl=None, resource=None)  # as on Windows
+from compatkb.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(("words", "code"), [(["validate", "--list"], 5), (["resolve", "torch==2.8.0", "--device", "cpu"], 0)])
+def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None:
+    """On a system without the modules of POSIX, validation ends with one line, and answers need none of them."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_POSIX, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert (code == 0) != done.stderr.startswith("error: this needs Linux or macOS: Python has no fcntl on this system")
+    assert len(done.stderr.splitlines()) == (code > 0)
 
 
 @pytest.mark.parametrize(

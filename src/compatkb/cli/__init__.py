@@ -12,6 +12,7 @@ from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
+_POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
 _YOUNG = 100_000  # objects between two looks for garbage: what a command makes mostly lives until it ends
 
 
@@ -50,6 +51,10 @@ def _run(argv: list[str]) -> int:
     except OSError as error:  # what is ours to explain was explained before: this is a full disk, or a device that fails
         drop_output()
         print_errors([f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"])
+    except ModuleNotFoundError as error:
+        if error.name not in _POSIX:
+            raise
+        print_errors([f"this needs Linux or macOS: Python has no {error.name} on this system; on Windows, run it in WSL"])
     except MemoryError:
         print_errors(["not enough memory"])
     except (KeyboardInterrupt, Abort):
