@@ -65,7 +65,7 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
             tried.update(fresh)
             if hits := _distinct(hit for relaxed in fresh for hit in _without(facts, request, relaxed, budget)):
                 more = _distinct((*hits, *_other_versions(facts, request, hits, budget)))
-                return tuple(Alternative(hit.relaxed, hit.where, stack_of(hit.ties)) for hit in more)
+                return tuple(Alternative(hit.relaxed, hit.where, stack) for hit in more if (stack := stack_of(hit.ties)))
     return ()
 
 
@@ -219,8 +219,7 @@ def without(facts: Snapshot, request: Request, names: Iterable[str]) -> Request:
 
 def proven(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
     """Return the best stack of which every step is stated or observed, on the device of the best one."""
-    ties = _best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN)
-    return stack_of(ties) if ties else None
+    return stack_of(_best(_problems(facts, request._replace(devices=(best.device,)), budget), Certainty.CERTAIN))
 
 
 def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> Stack | None:
@@ -236,8 +235,7 @@ def from_default_index(facts: Snapshot, request: Request, best: Stack, budget: B
     other_pins = tuple(pin for pin in request.pins if pin.product not in (provider.product, "os"))
     systems = Pin("os", "", sum(1 << n for n, name in enumerate(facts.grid["os"]) if name in best.os))
     pins = (*other_pins, systems, Pin(provider.product, provider.release, mask))
-    ties = _best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget))
-    return stack_of(ties) if ties else None
+    return stack_of(_best(_problems(facts, request._replace(pins=pins, devices=(best.device,), route=route.id), budget)))
 
 
 def without_ended(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> Stack | None:
@@ -258,8 +256,7 @@ def without_ended(facts: Snapshot, request: Request, products: Iterable[str], bu
         bare = {successor.product for each in successors for successor in each} - {pin.product for pin in pins}
         free = request._replace(pins=pins, bare=tuple(sorted(bare)), devices=devices, route=None)
         problems = _problems(facts, free, budget)
-        ties = _best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_)))
-        stack = stack_of(ties) if ties else None
+        stack = stack_of(_best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_))))
         if stack and not replaced & {element.product for element in stack.packages}:
             return stack
     return None

@@ -1,6 +1,7 @@
 """Answers: the best stacks for a request; or why there is none, and what is nearest."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Verdict
@@ -153,5 +154,4 @@ def best_stacks(
                 stacks += stacks_of(problem, hit)
         if stacks:
             break
-    stacks.sort(key=lambda stack: stack.rank)
-    return tuple(stacks)
+    return tuple(sorted(stacks, key=attrgetter("rank")))

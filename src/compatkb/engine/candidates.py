@@ -72,11 +72,6 @@ class Candidates:
         return (1 << self.facts.sizes[product]) - 1 & ~union(self.refused(product))
 
     @memoized
-    def serving(self, product: str) -> ElementSet:
-        """Return the elements that can be installed for this device, on whatever day they came out."""
-        return self._those(product, lambda element: element.installable and self.device in element.devices)
-
-    @memoized
     def yanked(self, product: str) -> ElementSet:
         """Return the elements that were yanked by this day."""
         return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)

@@ -164,7 +164,8 @@ class Question:
         """Return the candidates of a product if its provider brought builds for another device along, 0 if some fit anyway."""
         pin = self.pins.get(product)
         admitted = pin.mask if pin else (1 << self.facts.sizes[product]) - 1
-        if self.context.candidates.serving(product) & admitted or (pin and pin.extra):
+        refused = dict(self.context.candidates.refused(product))
+        if admitted & ~refused["device"] & ~refused["no-build"] or (pin and pin.extra):
             return 0
         provider = self.route.provider
         edges = [edge for edge in self.context.edges(provider, product) if edge.of_mask & self.domain(provider)]

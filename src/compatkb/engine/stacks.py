@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
@@ -244,13 +245,10 @@ def foremost(hits: Sequence[tuple[Problem, Found]]) -> Ties:
     return tuple(hit for hit, head in zip(hits, heads, strict=True) if head == least)
 
 
-def stack_of(ties: Ties) -> Stack:
-    """Return the stack of the least rank of what was found and is equally good."""
-    return min((stack for problem, assignment in ties for stack in stacks_of(problem, assignment)), key=_rank_of)
-
-
-def _rank_of(stack: Stack) -> tuple[object, ...]:
-    return stack.rank
+def stack_of(ties: Ties) -> Stack | None:
+    """Return the stack of the least rank of what was found and is equally good; None where nothing was."""
+    stacks = (stack for problem, assignment in ties for stack in stacks_of(problem, assignment))
+    return min(stacks, key=attrgetter("rank"), default=None)
 
 
 def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: PlatformSet) -> tuple[SupportLink, ...]:
