@@ -247,9 +247,8 @@ class Context:
 def context_of(facts: Snapshot, circumstances: Circumstances) -> Context:
     """Return the context for some circumstances: the facts keep a few, since questions mostly differ in their pins alone."""
     contexts: dict[Circumstances, Context] = facts.contexts
-    context = contexts.get(circumstances)
-    if context is None:
-        if len(contexts) >= _MOST_CONTEXTS:
-            contexts.clear()
-        context = contexts[circumstances] = Context(facts, circumstances)
+    context = contexts.pop(circumstances, None) or Context(facts, circumstances)
+    contexts[circumstances] = context  # the one used last stands last
+    if len(contexts) > _MOST_CONTEXTS:
+        del contexts[next(iter(contexts))]
     return context

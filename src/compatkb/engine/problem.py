@@ -147,8 +147,7 @@ class Question:
         pin = self.pins.get(product)
         if pin and pin.extra:
             return pin.mask
-        every = (1 << self.facts.sizes[product]) - 1
-        return (pin.mask if pin else every) & ~union(self._refused(product))
+        return self.context.candidates.offers(product) & ~union(self._held_back(product)) & (pin.mask if pin else EVERY)
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
@@ -173,18 +172,19 @@ class Question:
             return 0  # the provider has nothing to say against them
         if self.facts.products[product].role in UNBUILT:
             return 0
-        return admitted & ~union(reason for reason in self._refused(product) if reason[0] != "device")
+        return admitted & ~union(self._held_back(product)) & ~union(each for each in refused.items() if each[0] != "device")
 
     def refusal(self, element: Element) -> str | None:
         """Return why an element cannot be in any stack of this question: a short code, None where it can."""
-        return next((code for code, elements in self._refused(element.product) if elements >> element.idx & 1), None)
+        reasons = (*self.context.candidates.refused(element.product), *self._held_back(element.product))
+        codes = [code for code, elements in reasons if elements >> element.idx & 1]
+        return "other-route" if "other-route" in codes else next(iter(codes), None)
 
-    def _refused(self, product: str) -> Iterator[Reason]:
-        """Yield why elements of a product are in no stack of this question, first what counts most."""
+    def _held_back(self, product: str) -> Iterator[Reason]:
+        """Yield why elements that can be installed for the device are in no stack of this question all the same."""
         candidates, pin = self.context.candidates, self.pins.get(product)
         if product in self.route.without:
             yield "other-route", EVERY
-        yield from candidates.refused(product)
         for others, elements in candidates.only_beside(product):
             if not others <= set(self.required):
                 yield "only-with", elements

@@ -1,6 +1,8 @@
 """What builds require of products that nobody pinned and that are known only through such requirements."""
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.engine.constraints import is_waived
@@ -68,9 +70,9 @@ class RuntimeRegion(NamedTuple):
     bounds: tuple[str, ...] = ()  # those that installers do not read
 
 
-def regions_of(requirements: Iterable[RuntimeRequirement]) -> list[RuntimeRegion]:
-    """Return the platforms on which something is required of a runtime, cut so that the same holds all over each."""
-    regions = [RuntimeRegion(EVERY)]
+def regions_of(requirements: list[RuntimeRequirement]) -> list[RuntimeRegion]:
+    """Return the platforms of one or more requirements on a runtime, cut so that the same holds all over each."""
+    regions = [RuntimeRegion(reduce(or_, [requirement.platforms for requirement in requirements]))]
     for requirement in requirements:
         cut: list[RuntimeRegion] = []
         for region in regions:
@@ -85,4 +87,4 @@ def regions_of(requirements: Iterable[RuntimeRequirement]) -> list[RuntimeRegion
             if rest := region.platforms & ~requirement.platforms:
                 cut.append(region._replace(platforms=rest))
         regions = cut
-    return [region for region in regions if region.versions != EVERY]
+    return regions

@@ -81,7 +81,8 @@ def stacks_of(problem: Problem, assignment: Found) -> list[Stack]:
             cut += _cut([(platforms, values)], companions_by_platform(problem, chosen, beside, product, assignment))
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
-        parts = _cut(parts, _runtime_values(problem, runtime, requirements))
+        if not all(requirement.in_metadata for requirement in requirements):  # else installers see to it
+            parts = _cut(parts, _runtime_values(problem, runtime, requirements))
     for dimension in problem.facts.shown:
         if dimension not in problem.pins and (named := _vouched(problem, chosen, dimension, assignment.quality.level)):
             parts = _cut(parts, _dimension_values(named, dimension))
