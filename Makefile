@@ -52,6 +52,12 @@ test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many
 test-later: $(VENV)/made-dev chromium ## the quick tests as if it were DAYS (1 90 400) after the day of the data: what ages is no verdict
 	for days in $(or $(DAYS),1 90 400); do $(PYTEST) $(QUICK) --days-later $$days || exit 1; done
 
+same: $(VENV)/made-dev ## tell where answers, findings, documents, database and site differ from what `make same-update` recorded
+	$(BIN)/python tests/same compare $(SAME)
+
+same-update: $(VENV)/made-dev ## record them in .same/, before a change of structure; SAME="--every 5" takes each fifth request
+	$(BIN)/python tests/same record $(SAME)
+
 test-web: $(VENV)/made-dev chromium ## test the site in a real browser
 	$(BIN)/python -m pytest --quiet tests/web
 
@@ -123,5 +129,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak .mutate .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help proof-formats proof-symbols run test test-long test-soak test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
+.PHONY: help same same-update proof-formats proof-symbols run test test-long test-soak test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
 	bench bench-naive bench-check bench-scale clean
