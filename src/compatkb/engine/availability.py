@@ -97,17 +97,6 @@ class Availability:
                 anywhere |= some_on
         return elements & candidates, anywhere
 
-    def supported_at_best(
-        self, product: str, candidates: ElementSet, waived: frozenset[str]
-    ) -> tuple[PlatformSet, PlatformSet]:
-        """Return where one of some listed elements of a product can be: for certain, and by inference."""
-        certain = inferred = 0
-        for support, mask in self._groups(product, candidates, waived).items():
-            if mask & candidates:
-                certain |= support.certain
-                inferred |= support.inferred
-        return certain, inferred
-
     def _groups(self, product: str, candidates: ElementSet, waived: frozenset[str]) -> dict[Support, ElementSet]:
         """Return where listed elements of a product can be, with those that can be just there: some of them at least."""
         key = (product, waived)

@@ -1,10 +1,6 @@
 """Narrowing before the search: drops candidates without a platform, and those that no candidate of another product admits."""
 
-from functools import reduce
-from operator import or_
-
-from compatkb.core.vocabulary import Certainty, Role
-from compatkb.engine.availability import GLIBC
+from compatkb.core.vocabulary import Certainty
 from compatkb.engine.problem import Problem
 from compatkb.store.records import ElementSet, PlatformSet
 
@@ -12,7 +8,7 @@ from compatkb.store.records import ElementSet, PlatformSet
 def narrowed(problem: Problem, worst: Certainty) -> tuple[dict[str, ElementSet], PlatformSet]:
     """Return the candidates of each product that are left, and the platforms; none at all where there is no stack.
 
-    If stacks are wanted whose support is no worse than inferred, candidates go too that no other product's candidate supports.
+    If stacks are wanted whose support is no worse than inferred, candidates go too that demand support which nothing gives.
     """
     if problem.is_narrowed:
         return problem.domains, problem.platforms
@@ -62,8 +58,6 @@ def _narrow(
                     queue.append(other)
         if not queue:
             queue += _needing_dropped(problem, domains, listed, platforms)
-        if not queue and known_only and not problem.placeholders:
-            queue += [other for other in _unsupported_dropped(problem, domains, listed) if other in problem.required]
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
@@ -79,19 +73,4 @@ def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: s
                 if needing != fit:
                     domains[product] &= ~needing | fit
                     dropped.append(product)
-    return dropped
-
-
-def _unsupported_dropped(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> list[str]:
-    """Drop the candidates that no candidate of another product supports; return the products that had such."""
-    partners, dropped = problem.partners, []
-    for product, domain in domains.items():
-        if product in (problem.route.provider, GLIBC) or product not in listed:
-            continue
-        others = [other for other in partners[product] if problem.facts.products[other].role != Role.FEATURE]
-        if listed.issuperset(others):
-            left = reduce(or_, (partners[other][product].supported_by(domains[other], domain) for other in others), 0)
-            if left != domain:
-                domains[product] = left
-                dropped.append(product)
     return dropped

@@ -127,7 +127,7 @@ class RelationTable:
         if not 0 <= idx < self._sizes[0]:
             return ()
         unlisted = 1 << self._sizes[1]
-        supported = self.supported(idx) | unlisted if known_only else EVERY
+        supported = self._supported(idx) | unlisted if known_only else EVERY
         for edge in self._own(idx):
             if not edge.open and edge.forbidden_on:
                 asked = supported if edge.kind in DEMANDING else EVERY
@@ -157,28 +157,12 @@ class RelationTable:
         return among & ~left
 
     @memoized
-    def supported(self, idx: int) -> ElementSet:
+    def _supported(self, idx: int) -> ElementSet:
         """Return the second product's elements that something supports beside an element, on any platform."""
-        return self.supported_by(1 << idx, (1 << self._sizes[1]) - 1)
-
-    def supported_by(self, candidates: ElementSet, among: ElementSet) -> ElementSet:
-        """Return those among the second product's elements that something supports beside some of the first's candidates."""
-        left = among
+        supported = 0
         for of_mask, to_mask in self._supporting:
-            if of_mask & candidates:
-                left &= ~to_mask
-                if not left:
-                    break
-        return among & ~left
-
-    def supported_on(self, candidates: ElementSet, others: ElementSet) -> tuple[PlatformSet, PlatformSet]:
-        """Return where some of the first's candidates are supported at most beside others: for certain, and by inference."""
-        state = _NOTHING
-        for edges, of, to in ((self._edges, candidates, others), (self._back, others, candidates)):
-            for edge in edges:
-                if edge.of_mask & of and edge.to_mask & to:
-                    state = _with_edge(state, edge, inside=True)
-        return state[1], state[2]
+            supported |= to_mask if of_mask >> idx & 1 else 0
+        return supported
 
     @cached_property
     def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:

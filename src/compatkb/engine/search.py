@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import reduce
 from itertools import chain
-from operator import and_, or_
+from operator import or_
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
@@ -96,52 +96,13 @@ class Search:
             for product in self._order
         }
         support = Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)
-        self._fewest: dict[str, int] = {}
-        self._extend(0, {}, State(support) if self.aim is Aim.FIRST else self._left_open(self._at_best(support)))
+        self._extend(0, {}, self._left_open(State(support)))
         return self._assigned()
-
-    def _at_best(self, support: Support) -> State:
-        """Return the state before anything is chosen, as far as it can be: each required product as its best candidates are.
-
-        So a branch ends where something at least as good was found, and not only once the member with the warning is reached.
-        """
-        problem, candidates = self.problem, self.problem.context.candidates
-        if all(is_listed(problem, *one) for one in self._domains.items()):
-            for product in problem.required:
-                if product not in (problem.route.provider, GLIBC):
-                    support = support.vouched(*self._vouched_at_best(product))
-        state = State(support)
-        for product in problem.required:
-            domain = self._domains[product]
-            if not is_listed(problem, product, domain):
-                continue
-            waived = problem.waived_of_platform(product)
-            support = support.vouched(*problem.availability.supported_at_best(product, domain, waived))
-            self._fewest[product] = min(candidates.warnings(product, idx) for idx in newest_first(domain))
-            elements = problem.facts.elements(product)
-            foreign = reduce(and_, (elements[idx].foreign_cells for idx in newest_first(domain)))
-            state = State(
-                support,
-                state.other_kind | (0 if problem.request.channels else foreign),
-                state.is_outdated or (product not in self._named and not domain & ~candidates.outdated(product)),
-                state.is_presumed or not domain & ~candidates.presumed(product),
-                warnings=state.warnings + self._fewest[product],
-            )
-        return state
 
     def _witnesses(self, product: str) -> list[str]:
         """Return the products that can support the candidates of one, in a stack that holds both."""
         roles = self.problem.facts.products
         return [other for other in self.problem.partners[product] if roles[other].role not in SILENT]
-
-    def _vouched_at_best(self, product: str) -> tuple[PlatformSet, PlatformSet]:
-        """Return where some candidate of a product is supported by some of another: for certain, and by inference."""
-        certain = inferred = 0
-        for other in self._witnesses(product):
-            table = self.problem.partners[product][other]
-            firm, faint = table.supported_on(self._domains[product], self._domains[other])
-            certain, inferred = certain | firm, inferred | faint
-        return certain, inferred
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -245,7 +206,7 @@ class Search:
             state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
             state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
             context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,
-            state.warnings + context.candidates.warnings(product, idx) - self._fewest.get(product, 0),
+            state.warnings + context.candidates.warnings(product, idx),
         )
 
     def _is_beaten(self, state: State) -> bool:
