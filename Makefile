@@ -79,14 +79,6 @@ generate: $(VENV)/made ## rewrite what is made from the models and tables: schem
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
 	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
 
-mutations: $(VENV)/made-dev ## plant faults into data and rendered tables, count what lint and check see, write docs/lint-mutations.md
-	PYTHONPATH=src $(BIN)/python tests/mutations.py
-	PYTHONPATH=src $(BIN)/python tests/markdown_mutations.py 300
-
-mutate: $(VENV)/made-dev ## plant faults into the code, count what the tests that execute it notice, write docs/code-mutations.md; resumes
-	nice -n 15 $(BIN)/python tests/code_mutations.py
-	nice -n 15 $(BIN)/python tests/code_mutations.py --again
-
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
@@ -127,7 +119,8 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 	$(BIN)/python bench/growth.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak .mutate .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help same same-update proof-formats proof-symbols run test test-long test-soak test-later test-web chromium web docs generate mutations mutate soak soak-monotone soak-web soak-readers soak-resilience soak-properties \
-	bench bench-naive bench-check bench-scale clean
+.PHONY: help run test test-long test-soak test-later same same-update test-web chromium web docs generate soak \
+	soak-monotone soak-web soak-readers soak-resilience proof-formats proof-symbols soak-properties bench bench-naive \
+	bench-check bench-scale clean

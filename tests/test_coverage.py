@@ -1,6 +1,6 @@
 """The data hold what was researched: every image tag with its listings, every version of the main products.
 
-`tests/cases/coverage/` has the names; `tests/extract_coverage.py` writes the lists, `left-out.txt` is written by hand.
+`tests/cases/coverage/` has the names: lists of researched facts, and `left-out.txt`, which says what was left out and why.
 """
 
 import tomllib
