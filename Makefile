@@ -79,48 +79,27 @@ generate: $(VENV)/made ## rewrite what is made from the models and tables: schem
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
 	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
 
-soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions, write docs/soak.md; resumes
+soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions; resumes
 	$(BIN)/python tests/differential.py --work .soak
-
-soak-monotone: $(VENV)/made-dev ## ask 2,000 random questions with and without one of their pins: a pin more proves no more and excludes no less
-	$(BIN)/python tests/random_requests.py
 
 soak-web: $(VENV)/made-dev chromium ## compare thousands of answers of server and browser with the command line, and fuzz the server
 	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m "long or soak" tests/web/test_server.py tests/web/test_engine.py
-
-soak-readers: $(VENV)/made-dev ## throw a million damaged files at the readers of `check`, by atheris too where it is installed
-	PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py 700000
-	! $(BIN)/python -c 'import atheris' 2>/dev/null || PYTHONPATH=src nice -n 15 $(BIN)/python tests/fuzz_readers.py --atheris 300000
-
-soak-resilience: $(VENV)/made-dev ## kill, fill, starve and lie to compatkb, write docs/reliability.md; as root
-	$(BIN)/python tests/resilience.py --out docs/reliability.md
-
-proof-formats: $(VENV)/made-dev ## put the files of `resolve --format` before real uv, pip and the parsers of conda and BuildKit, write docs/formats-proof.md
-	PYTHONPATH=tests $(BIN)/python tests/format_proofs.py
-
-proof-symbols: $(VENV)/made-dev ## install and load 50 pairs that symbols deny or allow, add to tests/symbol_proofs.jsonl: downloads 25 GB; resumes
-	PYTHONPATH=src:tests nice -n 15 $(BIN)/python tests/symbol_proofs.py
 
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)
 	for round in $$(seq $(or $(ROUNDS),20)); do \
 		$(BIN)/python -m pytest --quiet --exitfirst -n 2 -m "hypothesis and not online" --hypothesis-profile=new || exit 1; done
 
-bench: $(VENV)/made-dev ## measure start-up, queries, memory and validation as ratios within one run
+bench: $(VENV)/made-dev ## measure start-up, queries, memory, server and page as ratios within one run
 	$(BIN)/python bench/bench.py --json bench/out/bench.json --check
-	$(BIN)/python bench/throughput.py
-
-bench-naive: $(VENV)/made-dev ## measure validation against pip as it comes, write docs/throughput.md: downloads 20 GB
-	$(BIN)/python bench/throughput.py --naive 8 --out docs/throughput.md
 
 bench-check: $(VENV)/made-dev ## the same with fewer questions, as CI runs it: fails on a clear regression of a ratio
 	$(BIN)/python bench/bench.py --requests 1500 --json bench/out/bench.json --check
 
-bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many releases of the shape of the real ones; writes docs/performance.md
+bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many releases of the shape of the real ones
 	$(BIN)/python bench/growth.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak .symbols site build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-long test-soak test-later same same-update test-web chromium web docs generate soak \
-	soak-monotone soak-web soak-readers soak-resilience proof-formats proof-symbols soak-properties bench bench-naive \
-	bench-check bench-scale clean
+.PHONY: help run test test-long test-soak test-later same same-update test-web chromium web docs generate soak soak-web \
+	soak-properties bench bench-check bench-scale clean

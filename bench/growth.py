@@ -2,10 +2,10 @@
 
 A copy of all releases, builds and claims is a later generation: torch 2.8.0 becomes 102.8.0, and says of its own generation
 what 2.8.0 says of its own. There is one set of machines: systems, Pythons, hardware and drivers, asked about on all of them.
-`make bench-scale` runs it and writes docs/performance.md; 1 where the bound is not kept.
+Times are milliseconds of processor time from the words of a question to its answer. `make bench-scale` runs it; 1 where the
+bound is not kept.
 """
 
-import json
 import random
 import re
 import shutil
@@ -52,8 +52,6 @@ MASKS = {
     "waiver": {"mask": "product", "of_mask": "of_product"},
 }
 """Tables that speak of sets of releases, with the column that says whose each set is."""
-KEPT = Path(__file__).parent / "baseline.json"
-PAGE = ROOT / "docs" / "performance.md"
 Row = dict[str, Any]
 
 
@@ -152,7 +150,7 @@ def measure(path: Path, asked: list[Question]) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measure every size and write the page."""
+    """Measure every size and print the table."""
     figures: dict[int, dict[str, float]] = {}
     real = Path(locate(ROOT / "data"))
     with tempfile.TemporaryDirectory(prefix="compatkb-growth-") as folder:
@@ -162,56 +160,18 @@ def main() -> int:
             grow(real, path, times)
             figures[times] = measure(path, asked_of(real, times))
     grown = figures[10]["first: median"] / figures[1]["first: median"]
-    PAGE.write_text(page(figures, grown, json.loads(KEPT.read_text(encoding="utf-8"))), encoding="utf-8")
+    print(table(figures))
     print(f"ten times the data: a first answer takes {grown:.1f} times as long, at most {BOUND:g} allowed")
     return int(grown > BOUND)
 
 
-def page(figures: Mapping[int, Mapping[str, float]], grown: float, felt: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return docs/performance.md; `felt` are the kept figures of `make bench` by name."""
-    rows = [("what", "measured", "aim: at most", "met"), ("---", "---:", "---:", "---")]
-    for name, figure in felt.items():
-        aim = figure["aim"]
-        met = "" if aim is None else "yes" if figure["value"] <= aim else "no"
-        rows.append((name, f"{figure['value']:,.2f} {figure['unit']}", "" if aim is None else f"{aim:g}", met))
-    growth = [("", *(f"{times} x" for times in figures)), ("---", *("---:" for _ in figures))]
+def table(figures: Mapping[int, Mapping[str, float]]) -> str:
+    """Return the figures of each size as a table."""
+    rows = [("", *(f"{times} x" for times in figures)), ("---", *("---:" for _ in figures))]
     for name in figures[1]:
         values = [figure[name] for figure in figures.values()]
-        growth += [(name, *(f"{value:,.{0 if value > 1000 else 1}f}" for value in values))]
-    verdict = f"Over ten times the data a first answer takes {grown:.1f} times as long; the bound is {BOUND:g}."
-    return TEXT.format(felt=_table(rows), growth=_table(growth), verdict=verdict, first=FIRST, warm=WARM, later=LATER + 2)
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
+        rows.append((name, *(f"{value:,.{0 if value > 1000 else 1}f}" for value in values)))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-TEXT = """# Speed and growth
-
-This page is written by `make bench-scale`: the first table from `bench/baseline.json`, the second one measured.
-
-## What users feel
-
-The run of `make bench` that is kept; later runs are compared with it by ratio. *Python* is a start of `python -c pass`, and a
-*loop* ten thousand entries into a dictionary, both on the same machine in the same run. Cold figures are the processor time of
-one command of an installed wheel, the least of several rounds, since noise only ever adds. Warm ones are one call of
-`KnowledgeBase.resolve` in a process that is asked ten thousand different questions as people make them. Most of these have no
-answer, so causes and alternatives are looked for.
-
-{felt}
-
-## Growth
-
-The real knowledge base, and 3, 10 and 30 times as many releases, builds and claims of its own shape: a copy is a later
-generation, in which torch 2.8.0 is {later}.8.0 and says of its own generation what 2.8.0 says of its own. Times are
-milliseconds of processor time from the words of a question to its answer. *First* are {first} questions, each to a snapshot
-of which nothing is read yet; *warm* are {warm} that were asked before in the same process. Every size is asked the same
-questions, each about the versions of one generation, drawn from all.
-
-{growth}
-
-{verdict}
-"""
 
 
 if __name__ == "__main__":

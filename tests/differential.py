@@ -1,6 +1,6 @@
 """compatkb against real pip: random requests within reach of the default index, both asked, every difference explained.
 
-Run as a program it asks many (`make soak`), resumes what was begun, and writes docs/soak.md; `--keep N` picks a sample of
+Run as a program it asks many (`make soak`), resumes what was begun, and prints the differences; `--keep N` picks a sample of
 what was asked and keeps it with the part of the record that answers it, for the tests.
 """
 
@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -252,12 +251,11 @@ def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:
 
 
 def main() -> None:
-    """Ask the questions, and write what came of them."""
+    """Ask the questions, and print how the two differ; exit 1 where pip refuses what the data should exclude."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--work", type=Path, required=True, help="folder for the record and for what pip says")
-    parser.add_argument("--out", type=Path, default=Path("docs/soak.md"))
     parser.add_argument("--pip-only", action="store_true", help="ask pip alone, and keep what it says for later")
     parser.add_argument("--keep", type=int, metavar="N", help="keep so many questions a Python as the sample of the tests")
     parser.add_argument("--python", action="append", metavar="V", help="keep: for this Python; may be repeated")
@@ -279,8 +277,12 @@ def main() -> None:
     elif arguments.keep:
         keep(found, arguments.keep, arguments.python, context)
     else:
-        arguments.out.write_text(report(found, arguments.seed, day), encoding="utf-8")
-        sys.exit(1 if any(line["difference"] in FAULTS for line in found) else 0)
+        for kind, count in Counter(line["difference"] or "agree" for line in found).most_common():
+            print(f"{count:5}  {kind}")
+        wrong = [line for line in found if line["difference"] in FAULTS]
+        for line in wrong:
+            print(json.dumps(line, ensure_ascii=False))
+        sys.exit(1 if wrong else 0)
 
 
 def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], context: RunContext) -> None:
@@ -347,66 +349,6 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 def key_of(line: Mapping[str, Any]) -> Question:
     """Return the question of a line."""
     return Question(tuple(sorted(line["pins"].items())), line["python"])
-
-
-def report(found: list[dict[str, Any]], seed: int, day: date) -> str:
-    """Return the page that says what came of a run."""
-    checked = [line for line in found if line["pip"] != "not-checked"]
-    pairs = Counter((line["verdict"], line["pip"]) for line in found)
-    kinds = Counter(line["difference"] or "agree" for line in found)
-    whole = sum(1 for line in found if "stack" in line)
-    lines = [
-        "# compatkb against pip",
-        "",
-        f"{len(found)} random requests within reach of the default index (seed {seed}, data of {day}), each asked of",
-        "compatkb and of real pip, which resolved the same exact pins for the same Python on Linux x86-64; pip settled",
-        f"{len(checked)} of them. Where compatkb names a stack, pip was asked about all its pins, companions included",
-        f"({whole} times). `make soak` repeats it.",
-        "",
-        "| compatkb | pip | requests |",
-        "|---|---|---|",
-        *(f"| {verdict} | {outcome} | {count} |" for (verdict, outcome), count in sorted(pairs.items())),
-        "",
-        "| difference | requests |",
-        "|---|---|",
-        *(f"| {kind} | {count} |" for kind, count in sorted(kinds.items())),
-        "",
-    ]
-
-    def told(kind: str) -> list[dict[str, Any]]:
-        return [line for line in found if line["difference"] == kind]
-
-    for kind in (WRONG, "refused by pip, and waived by the maker", LIKELY, UNDECIDED, BEYOND):
-        if told(kind):
-            shown = (f"- {named(line)}: {line['detail'][:300]}" for line in told(kind))
-            lines += [f"## {kind.capitalize()}", "", *shown, ""]
-    reasons = Counter(line["detail"] for line in told("not checked"))
-    if reasons:
-        lines += ["## Not checked", "", *(f"- {count}: {reason}" for reason, count in sorted(reasons.items())), ""]
-    lines += [
-        "## Accepted by pip, denied by compatkb",
-        "",
-        "Each with the rule that denies it, and the source of that rule.",
-        "",
-    ]
-    lines += ["| asked | rule | source |", "|---|---|---|"]
-    for line in told(DENIED):
-        rules = [(re.sub("; [^;]* asked for$", "", text), sources) for text, *sources in line["rules"]]
-        lines.append(
-            f"| {named(line)} | {'<br>'.join(cell_text(text) for text, _ in rules)} "
-            f"| {'<br>'.join(cell_text(source) for _, sources in rules for source in sources[:2])} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def named(line: Mapping[str, Any]) -> str:
-    """Return what was asked, in a line."""
-    return f"{', '.join(f'{name} {version}' for name, version in line['pins'].items())}, Python {line['python']}"
-
-
-def cell_text(text: str) -> str:
-    """Return a text for a cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,8 @@
 
 Every channel of a stack is an index on the loopback interface with wheels of the names, versions, labels and requirements
 that the data have; beside them lie newer and plain builds of the same names, which a file that names no index would take.
-Run as a program it asks many (`make proof-formats`) and writes docs/formats-proof.md.
 """
 
-import argparse
 import json
 import os
 import shlex
@@ -19,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import loopback
-from conftest import ROOT
 from packaging.pylock import Pylock
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -29,14 +26,12 @@ from compatkb.core.clock import Clock, current_day
 from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer, resolve
 from compatkb.engine.stacks import Stack
-from compatkb.errors import NoRequirementsError
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of
 from compatkb.output.installer_files import by_device
 from compatkb.output.stack_files import packages_of, platforms_of, stack_of
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
-from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 from compatkb.validate.limits import find_uv
 from compatkb.validate.session import interpreters
@@ -320,43 +315,3 @@ def prove_dockerfile(facts: Snapshot, one: Asked) -> str:
 
 
 PROOFS = {"uv": prove_uv, "pylock": prove_pylock, "conda and pixi": prove_conda, "dockerfile": prove_dockerfile}
-
-
-def main() -> None:
-    """Prove every form on every request, and write what came of it."""
-    options = argparse.ArgumentParser(description=main.__doc__)
-    options.add_argument("--out", type=Path, default=ROOT / "docs" / "formats-proof.md")
-    options.add_argument("--only", default="")
-    given = options.parse_args()
-    facts = Snapshot(locate(None))
-    rows, wrong = [], 0
-    for words in REQUESTS:
-        if given.only not in words:
-            continue
-        one, cells = asked(facts, words), []
-        for name, prove in PROOFS.items():
-            try:
-                cells.append(prove(facts, one))
-            except NoRequirementsError as error:
-                cells.append(f"refused: {str(error).partition(':')[0]}")
-            except AssertionError as error:
-                wrong += 1
-                cells.append("WRONG")
-                print(f"{words}: {name}: {error}", file=sys.stderr)
-        rows.append(f"| `{words.strip()}` | {' | '.join(cells)} |")
-        print(rows[-1], flush=True)
-    head = f"| request | {' | '.join(PROOFS)} |\n|---|{'---|' * len(PROOFS)}\n"
-    versions = f"uv {subprocess.run([uv(), '--version'], capture_output=True, text=True, check=True).stdout.split()[1]}"
-    intro = (
-        "# Files for installers, tried with the installers\n\n"
-        "`make proof-formats` writes this page: for each request the files of `resolve --format` are put before uv, pip,\n"
-        "py-rattler and BuildKit's parser, over indexes of this machine with the names, versions and requirements that the\n"
-        f"data have, and with builds beside them that must not be taken. Last with {versions}.\n\n"
-    )
-    if not given.only:
-        given.out.write_text(intro + head + "\n".join(rows) + "\n", encoding="utf-8")
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,25 +1,10 @@
-"""Throws damaged and random files at every reader: no traceback, no hang, no statement outside of its file.
+"""A small file of each kind that is read, ways to damage it, and what must hold of whatever is read."""
 
-`python tests/fuzz_readers.py COUNT` mutates small samples with a seed of its own; with atheris installed,
-`python tests/fuzz_readers.py --atheris COUNT` lets it guide the mutations by coverage. Both print what they did.
-"""
-
-import contextlib
-import importlib
-import pkgutil
 import random
-import resource
-import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from compatkb.parsers.registry import read
 from compatkb.parsers.statement import ParsedFile
-
-MOST_SECONDS = 5
-MOST_BYTES = 500_000_000
 
 FOLDER = Path(__file__).parent / "cases" / "reading"
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
@@ -122,70 +107,3 @@ def mutated(text: str, chance: random.Random) -> str:
             text = text[:start] + other[: chance.randint(0, len(other))] + text[end:]
         text = text[:20_000]
     return text
-
-
-def from_bytes(content: bytes) -> tuple[str, str]:
-    """Return the path and text that bytes stand for: the first names the reader."""
-    names = list(SAMPLES)
-    return names[content[0] % len(names)] if content else names[0], content[1:].decode("utf-8", "replace")
-
-
-def with_seed(count: int, seed: int) -> None:
-    """Examine `count` mutated samples; print how long the slowest took."""
-    chance = random.Random(seed)
-    names = list(SAMPLES)
-    slowest = (0.0, "")
-    begun = time.monotonic()
-    for number in range(count):
-        name = names[number % len(names)]
-        text = mutated(SAMPLES[name], chance)
-        started = time.monotonic()
-        try:
-            examine(name, text)
-        except BaseException:
-            print(f"{name}: {text!r}", file=sys.stderr)
-            raise
-        taken = time.monotonic() - started
-        assert taken < MOST_SECONDS, f"{taken:.1f} s: {name}: {text!r}"
-        slowest = max(slowest, (taken, name))
-    print(f"{count} inputs, seed {seed}: {time.monotonic() - begun:.0f} s, slowest {slowest[0]:.3f} s ({slowest[1]})")
-
-
-def with_atheris(count: int) -> None:
-    """Let atheris choose `count` inputs by what they reach; it exits the process at the end."""
-    import atheris
-
-    for name in [name for name in sys.modules if name.startswith("compatkb.parsers")]:
-        del sys.modules[name]
-    with atheris.instrument_imports(include=["compatkb.parsers"], enable_loader_override=False):
-        package = importlib.import_module("compatkb.parsers")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"compatkb.parsers.{module.name}")
-    again = sys.modules["compatkb.parsers.registry"]
-
-    globals()["read"] = again.read
-
-    def one(content: bytes) -> None:
-        path, text = from_bytes(content)
-        examine(path, text)
-
-    _setup(atheris.Setup, count, one)
-    atheris.Fuzz()
-
-
-def _setup(setup: Callable[..., object], count: int, one: Callable[[bytes], None]) -> None:
-    corpus = Path(tempfile.mkdtemp())
-    for number, text in enumerate(SAMPLES.values()):
-        (corpus / str(number)).write_bytes(bytes([number]) + text.encode())
-    limits = [f"-timeout={MOST_SECONDS}", f"-rss_limit_mb={MOST_BYTES // 1_000_000}", "-max_len=4096"]
-    setup([sys.argv[0], f"-runs={count}", *limits, str(corpus)], one)
-
-
-if __name__ == "__main__":
-    with contextlib.suppress(ValueError):
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES * 4, MOST_BYTES * 4))
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["--atheris"]:
-        with_atheris(int(arguments[1]))
-    else:
-        with_seed(int(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1)

@@ -1,11 +1,6 @@
-"""Random requests, and what must hold of their answers: a pin more proves no more and excludes no less.
+"""Random requests, and what must hold of their answers: a pin more proves no more and excludes no less."""
 
-Run as a program it looks at many (`make soak-monotone`) and prints what does not hold.
-"""
-
-import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -167,21 +162,3 @@ def look(base: KnowledgeBase, seed: int, count: int) -> tuple[list[str], Counter
             compared[way] += flaws is not None
             wrong += flaws or []
     return wrong, verdicts, compared
-
-
-def main() -> None:
-    """Look at many requests, and print what does not hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--count", type=int, default=2_000)
-    arguments = parser.parse_args()
-    wrong, verdicts, compared = look(KnowledgeBase(), arguments.seed, arguments.count)
-    print("\n".join(wrong))
-    told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    ways = ", ".join(f"{count} {way}" for way, count in compared.items())
-    print(f"seed {arguments.seed}: {verdicts.total()} requests ({told}), compared {ways}: {len(wrong)} violations")
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

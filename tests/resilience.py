@@ -1,10 +1,9 @@
 """What befalls a program on other people's machines, done to compatkb on purpose: one scenario a function.
 
-`tests/test_resilience.py` runs each, the long ones in part; as a program this runs them whole and writes docs/reliability.md.
-A scenario returns what was seen, with counts, and raises AssertionError where a promise is broken.
+`tests/test_resilience.py` runs each. A scenario returns what was seen, with counts, and raises AssertionError where a promise
+is broken.
 """
 
-import argparse
 import json
 import os
 import random
@@ -15,7 +14,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -560,78 +558,4 @@ REFUSED = {
     "name-of-no-encoding",
 }  # fmt: skip
 
-
-# -- the report -----------------------------------------------------------------------------------------------------
-
 Scenario = Callable[[Path], str]
-SCENARIOS: tuple[Scenario, ...] = (
-    killed_in_every_write,
-    killed_at_random,
-    no_room,
-    full_disk,
-    read_only,
-    read_only_disk,
-    side_by_side,
-    validations_side_by_side,
-    far_off_clock,
-    odd_surroundings,
-    small_machine,
-    hostile_data,
-)
-
-
-def report(rows: Iterable[tuple[str, str, str, float]]) -> str:
-    """Return docs/reliability.md."""
-    lines = [
-        "# What compatkb withstands",
-        "",
-        "`make soak-resilience` runs these scenarios whole (as root, since file systems are mounted) and writes this page.",
-        "`make test-long` runs a part of each of them too, `make test-soak` the rest. They stand in `tests/resilience.py`.",
-        "What the tests notice of faults in the code is counted in [code-mutations.md](code-mutations.md); all that survived",
-        "is judged there. Of the faults that are not equivalent were noticed: of the first sample by the tests that were",
-        "there before its survivors were looked at, after a first round of new tests, and now; of a second sample, drawn",
-        "after that, by one short run, and now. What a new test noticed first may have been noticed before, too; of the",
-        "second sample slower tests that were there notice seven more (`authoring` 95 %, `check` 78 %).",
-        "",
-        "| package | first sample: before | then | now | second sample, 115 faults: at first | now |",
-        "|---|---|---|---|---|---|",
-        "| `engine` | 82 % | 91 % | 100 % | 71 % | 100 % |",
-        "| `authoring` | 53 % | 93 % | 100 % | 73 % | 100 % |",
-        "| `store` | 62 % | 94 % | 100 % | 81 % | 100 % |",
-        "| `check` | 67 % | 83 % | 100 % | 70 % | 100 % |",
-        "| `parsers` | 63 % | 96 % | 100 % | 73 % | 100 % |",
-        "",
-    ]
-    lines += ["| scenario | what is done, and what must hold | seen |", "|---|---|---|"]
-    lines += [f"| {name.replace('_', ' ')} | {does} | {seen} |" for name, does, seen, _ in rows]
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    """Run the scenarios and print the table of docs/reliability.md; exit 1 where one fails."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--only", action="append")
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    rows, failed = [], False
-    for scenario in SCENARIOS:
-        if options.only and scenario.__name__ not in options.only:
-            continue
-        begun = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                seen = scenario(Path(folder) / "home")
-            except AssertionError as error:
-                seen, failed = f"**failed**: {error}", True
-        rows.append((scenario.__name__, (scenario.__doc__ or "").strip(), seen, time.monotonic() - begun))
-        print(f"{rows[-1][0]}: {seen} ({rows[-1][3]:.1f} s)", file=sys.stderr)
-    text = report(rows)
-    if options.out:
-        options.out.write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
-    sys.exit(failed)
-
-
-if __name__ == "__main__":
-    main()

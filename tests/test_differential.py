@@ -1,4 +1,4 @@
-"""compatkb and real pip on a sample of random requests; `make soak` asks hundreds, docs/soak.md has what came of them."""
+"""compatkb and real pip on a sample of random requests; `make soak` asks hundreds."""
 
 import sys
 from collections import Counter
@@ -7,7 +7,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from builders import TODAY
 from conftest import ROOT, parted
 from differential import (
     DENIED,
@@ -23,7 +22,6 @@ from differential import (
     questions,
     read_lines,
     recorded_versions,
-    report,
 )
 from validation import HERE, with_own_pip
 
@@ -108,13 +106,3 @@ def test_what_the_data_do_not_hold_is_no_fault() -> None:
     assert is_beyond(said.format("setuptools"))
     assert not is_beyond(said.format("torch"))
     assert not is_beyond("ERROR: Cannot install setuptools==9.0 and torch==2.0")
-
-
-def test_the_page_names_what_is_wrong_and_each_rule(facts: Snapshot) -> None:
-    """The page lists every wrong promise with pip's words, and every denial that pip does not share with rule and source."""
-    line = {"pins": {"torch": "2.0"}, "python": "3.11", "verdict": "works", "pip": "conflict", "detail": "boom"}
-    rules = [["torch 2.1 is needed; torch 2.0 is asked for", "a README", "another"]]
-    denied = {**line, "verdict": "does-not-work", "pip": "ok", "difference": DENIED, "rules": rules}
-    page = report([{**line, "difference": WRONG}, denied], 1, TODAY)
-    assert "- torch 2.0, Python 3.11: boom" in page
-    assert "| torch 2.0, Python 3.11 | torch 2.1 is needed | a README<br>another |" in page

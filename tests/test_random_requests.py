@@ -1,4 +1,4 @@
-"""A pin more proves no more and excludes no less; a printed stack is judged again as it was (`make soak-monotone`)."""
+"""A pin more proves no more and excludes no less; a printed stack is judged again as it was."""
 
 import random
 from collections import Counter

@@ -36,7 +36,6 @@ ARGUMENTS = {
     "run": "device=xpu flavour=base",
     "wheels": "product=oneccl-bind-pt limit=3",
     "timeline": "from=2025",
-    "links": "product=torchcodec",
 }
 
 

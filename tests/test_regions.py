@@ -170,7 +170,6 @@ def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
         pytest.param("kind=versions", "versions needs product=", id="missing"),
         pytest.param("kind=eol product=", "product= has no value", id="empty"),
         pytest.param("kind=eol product=pyton", "unknown product 'pyton'", id="unknown-product"),
-        pytest.param("kind=links product=ipex platform=linux-mips", "for linux-mips; they were for", id="unknown-platform"),
         pytest.param("kind=eol ended=maybe", "ended=maybe: it is one of yes, no", id="choice"),
         pytest.param("kind=eol within=soon", "'soon' is not a span", id="span"),
         pytest.param("kind=stats as-of=today", "'today' is not a date", id="day"),

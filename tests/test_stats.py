@@ -240,10 +240,10 @@ def test_forms(facts: Snapshot, run: Callable[..., Run]) -> None:
 
 
 def test_json_is_documented(run: Callable[..., Run]) -> None:
-    """Every field of the JSON is named in docs/stats.md, and ages are those of the as-of date."""
+    """Every field of the JSON is named in docs/quality.md, and ages are those of the as-of date."""
     content = json.loads(run("stats", "--format", "json", "--as-of", LATER.isoformat()).out)
     content["observations"]["levels"] = list(content["observations"]["levels"])  # outcomes are words of the evidence
-    page = (ROOT / "docs" / "stats.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
 
     def fields(value: object) -> set[str]:
         if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """Counts how large, how well supported and how fresh a knowledge base is.
 
-What counts as two independent sources is defined in docs/stats.md; `authoring.citation.document_of` applies it.
+What counts as two independent sources is defined in docs/quality.md; `authoring.citation.document_of` applies it.
 """
 
 from collections import Counter

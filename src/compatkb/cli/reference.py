@@ -12,7 +12,7 @@ PAGES = {
     "check": "check.md",
     "migrate": "migrate.md",
     "refresh": "refresh.md",
-    "stats": "stats.md",
+    "stats": "quality.md",
     "docs render": "regions.md",
     "docs check": "regions.md",
     "docs table": "regions.md",

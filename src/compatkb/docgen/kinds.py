@@ -8,7 +8,7 @@ from compatkb.docgen.answers import ANSWERS
 from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
-from compatkb.docgen.tables import SYMBOLS, TABLES
+from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Table
 from compatkb.request.parser import parse_day
@@ -41,7 +41,6 @@ KINDS: dict[str, RegionKind] = {
     **ANSWERS,
     **IMAGES,
     **HISTORY,
-    **SYMBOLS,
     "kinds": RegionKind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""

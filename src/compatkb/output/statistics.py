@@ -1,4 +1,4 @@
-"""The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/stats.md describes them."""
+"""The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/quality.md describes them."""
 
 from datetime import date
 from typing import Any
