@@ -15,10 +15,9 @@ from ordering import best
 
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import best_stacks, resolve, routes_of
-from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
-from compatkb.engine.problem import Problem, Question
+from compatkb.engine.problem import Problem, problem_of, problems_of
 from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack
 from compatkb.schema import Role
@@ -88,7 +87,7 @@ def tried(oracle: Oracle, case: Case) -> list[tuple[Trial, Judged | None]]:
 def differences(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return where the engine's best assignment, its level or its warnings are not the oracle's."""
     request = request_of(facts, case)
-    found = {route.id: everything(Question(facts, request, device, route)) for device, route in routes_of(facts, request)}
+    found = {problem.route.id: everything(problem) for problem in problems_of(facts, request)}
     wrong = []
     for trial, judged in tried(oracle, case):
         ask = trial.ask
@@ -171,11 +170,11 @@ def wrong_noes(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     return [] if said == expected else [f"{case}: engine {said}, oracle {expected}"]
 
 
-def everything(question: Question) -> list[Found]:
+def everything(problem: Problem) -> list[Found]:
     """Return the best stack of each platform: those that something supports, and elsewhere any."""
-    known = Search(Problem(question), Aim.EVERY, Certainty.INFERRED).run()
+    known = Search(problem, Aim.EVERY, Certainty.INFERRED).run()
     taken = sum(hit.platforms for hit in known)
-    rest = [hit._replace(platforms=hit.platforms & ~taken) for hit in Search(Problem(question), Aim.EVERY).run()]
+    rest = [hit._replace(platforms=hit.platforms & ~taken) for hit in Search(problem, Aim.EVERY).run()]
     return [*known, *(hit for hit in rest if hit.platforms)]
 
 
@@ -185,7 +184,7 @@ def unsound_causes(facts: Snapshot, case: Case) -> list[str]:
     wrong = []
     for device, route in routes_of(facts, request):
         for certain_only in (True, False):
-            problem = Problem(Question(facts, request, device, route, Budget(), certain_only=certain_only))
+            problem = problem_of(facts, request, device, route, certain_only=certain_only)
             active = conflict_of(problem)
             if active is None or not problem.platforms:
                 continue

@@ -11,10 +11,10 @@ from hypothesis import given
 from test_universe import World, checked, questions, told
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.answer import resolve, routes_of
+from compatkb.engine.answer import resolve
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
-from compatkb.engine.problem import Problem, Question
+from compatkb.engine.problem import Problem, problems_of
 from compatkb.engine.relations import relation_of
 from compatkb.engine.search import Aim, Search
 
@@ -32,7 +32,7 @@ def problems(question: tuple[World, Case], folder: Path) -> list[Problem]:
     world, case = question
     facts = compiled(world.knowledge(), folder)
     request = request_of(facts, case)
-    return [Problem(Question(facts, request, device, route)) for device, route in routes_of(facts, request)]
+    return list(problems_of(facts, request))
 
 
 # -- sets of elements ---------------------------------------------------------------------------------------------

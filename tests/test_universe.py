@@ -43,8 +43,8 @@ from oracle import Oracle
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.engine.answer import Answer, best_stacks, resolve, routes_of
-from compatkb.engine.problem import Question
+from compatkb.engine.answer import Answer, best_stacks, resolve
+from compatkb.engine.problem import problems_of
 from compatkb.store.reader import Snapshot
 
 T = TypeVar("T")
@@ -520,11 +520,11 @@ def found(facts: Snapshot, case: Case) -> dict[tuple[str, int], tuple[int, int]]
     """Return level and warnings of what the search finds, by route and platform bit."""
     request = request_of(facts, case)
     best = {}
-    for device, way in routes_of(facts, request):
-        for hit in everything(Question(facts, request, device, way)):
+    for problem in problems_of(facts, request):
+        for hit in everything(problem):
             for bit in range(hit.platforms.bit_length()):
                 if hit.platforms >> bit & 1:
-                    best[way.id, bit] = (hit.quality.level, hit.quality.warnings)
+                    best[problem.route.id, bit] = (hit.quality.level, hit.quality.warnings)
     return best
 
 

@@ -35,7 +35,7 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
     """Return the warnings that an element carries in a stack."""
     if problem.facts.products[product].role in UNBUILT:
         return []
-    element, request = problem.question.element(product, idx), problem.request
+    element, request = problem.element(product, idx), problem.request
     warnings = []
     if element.yank_by is not None and element.may_be_yanked(request.as_of):
         unsure = element.yank_after if request.as_of < element.yank_by else None
@@ -108,7 +108,7 @@ def offered_feature(problem: Problem, feature: str, idx: int, chosen: list[Membe
         if problem.facts.products[other].role not in UNBUILT:
             edges = problem.edges_between(feature, idx, other, number)
             supporting = [edge.claim for edge, inside in edges if inside and edge.supported_on & platforms]
-            by += [(other, problem.question.element(other, number).version)] if supporting else []
+            by += [(other, problem.element(other, number).version)] if supporting else []
             claims += supporting
     return FeatureSupport(
         feature, problem.facts.elements(feature)[idx].version, level, tuple(by), tuple(dict.fromkeys(claims))

@@ -14,7 +14,7 @@ from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.narrowing import narrowed
 from compatkb.engine.preference import preference
-from compatkb.engine.problem import Problem, Question, routes_of
+from compatkb.engine.problem import Problem, problem_of, problems_of, routes_of
 from compatkb.engine.search import Aim, Found, Search
 from compatkb.engine.stacks import Stack, Ties, foremost, stack_of
 from compatkb.store.reader import Snapshot
@@ -94,7 +94,7 @@ def _one_more(
         for device, route in routes_of(facts, free):
             place = (relaxed, device, route.id)
             if place not in known:
-                known[place] = conflict_of(Problem(Question(facts, free, device, route, budget)))
+                known[place] = conflict_of(problem_of(facts, free, device, route, budget))
             conflict = known[place]
             about = frozenset(product for constraint in conflict or () for product in constraint[1:])
             if conflict is None:  # there is a stack that nothing supports: any pin may be what keeps from a better one
@@ -159,8 +159,7 @@ def _systems_beside(facts: Snapshot, asked: ElementSet) -> tuple[ElementSet, ...
 
 def _problems(facts: Snapshot, request: Request, budget: Budget) -> Iterator[Problem]:
     """Yield a problem for each device and route that has any stack at all, with the candidates alone that others admit."""
-    for device, route in routes_of(facts, request):
-        problem = Problem(Question(facts, request, device, route, budget))
+    for problem in problems_of(facts, request, budget):
         left, platforms = narrowed(problem, Certainty.INFERRED)
         if left:
             yield problem.limited_to(left, platforms, is_narrowed=True)
@@ -197,7 +196,7 @@ def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | Non
         platforms = problem.platforms & problem.facts.dimension_cells(product, group)
         return problem.limited_to({}, platforms) if platforms else None
     request = problem.request._replace(pins=(*problem.request.pins, Pin(product, "", group)))
-    return Problem(Question(problem.facts, request, problem.device, problem.route, problem.budget))
+    return problem_of(problem.facts, request, problem.device, problem.route, problem.budget)
 
 
 def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Ties:

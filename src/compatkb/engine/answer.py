@@ -9,7 +9,7 @@ from compatkb.engine.alternatives import Alternative, Conflicts, from_default_in
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
-from compatkb.engine.problem import Problem, Question, routes_of
+from compatkb.engine.problem import problem_of, problems_of, routes_of
 from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
@@ -106,7 +106,7 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
     for device, route in routes_of(facts, request):
         known = tuple(constraint for (place, _), found in conflicts.items() if place == device for constraint in found)
         for certain_only in (True, False):
-            problem = Problem(Question(facts, request, device, route, budget, certain_only=certain_only))
+            problem = problem_of(facts, request, device, route, budget, certain_only=certain_only)
             conflict = (certain_only and refuting(problem)) or conflict_of(problem, known)
             if conflict is not None:
                 break
@@ -134,8 +134,7 @@ def is_possible(facts: Snapshot, request: Request) -> bool:
 
     Raises GaveUpError when the search exceeds its budget.
     """
-    problems = (Problem(Question(facts, request, device, route)) for device, route in routes_of(facts, request))
-    return any(Search(problem, Aim.FIRST).run() for problem in problems)
+    return any(Search(problem, Aim.FIRST).run() for problem in problems_of(facts, request))
 
 
 def best_stacks(
@@ -145,8 +144,7 @@ def best_stacks(
 
     With `certain_only` those alone of which every step is stated or observed. Raises GaveUpError.
     """
-    budget = budget or Budget()
-    problems = [Problem(Question(facts, request, device, route, budget)) for device, route in routes_of(facts, request)]
+    problems = list(problems_of(facts, request, budget or Budget()))
     stacks: list[Stack] = []
     for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
         for problem in problems:

@@ -55,7 +55,7 @@ class Availability:
         lists_until: int,
         glibc: str | None = None,
     ) -> None:
-        """Hold what products and their elements say of others, and the days; see `context.Circumstances`."""
+        """Hold what products and their elements say of others, and the days; see `context.Context`."""
         self.facts, self._edges, self._edges_from = facts, edges, edges_from
         self._as_of, self._lists_until = as_of, lists_until
         # Where runtimes exclude each other and where one is an inferred pin, by members and whether only firm ones count.

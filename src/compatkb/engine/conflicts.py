@@ -46,7 +46,7 @@ class _Conflicts:
             return False
         problem, (product, *others) = self._free, products
         if kind == "offer":
-            return product not in problem.question.open_products and not problem.domains[product]
+            return product not in problem.open_products and not problem.domains[product]
         if any(not is_listed(problem, one, problem.domains[one]) for one in (products[:1] if of_platform else products)):
             return False
         if of_platform:
@@ -54,7 +54,7 @@ class _Conflicts:
             return not problem.availability.placed(product, problem.domains[product], problem.platforms, waived)[0]
         (other,) = others
         table = problem.context.table(product, other)
-        other_domain = problem.question.domain(other) if product == problem.route.provider else problem.domains[other]
+        other_domain = problem.domain(other) if product == problem.route.provider else problem.domains[other]
         return table is not None and not table.allowed_by(problem.domains[product], other_domain, problem.platforms)
 
     @cached_property
@@ -133,7 +133,7 @@ def cause_of(problem: Problem, constraint: Constraint, *, certain: bool) -> Caus
     edges: tuple[Edge, ...] = ()
     product = constraint[1]
     if constraint[0] == "offer":
-        refused = tuple((code, e) for e in _pinned(problem, product) if (code := problem.question.refusal(e)))
+        refused = tuple((code, e) for e in _pinned(problem, product) if (code := problem.refusal(e)))
     elif constraint[0] == "platform":
         elements = tuple(problem.facts.elements(product).of(problem.candidates(product)))
     else:

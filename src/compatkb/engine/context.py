@@ -3,6 +3,8 @@
 What depends on nothing else is worked out here, once for all questions in these circumstances.
 """
 
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from compatkb.core.memo import memoized
@@ -11,23 +13,7 @@ from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
 from compatkb.engine.relations import RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, ElementSet, PlatformSet, newest_first
-
-_MOST_CONTEXTS = 256
-
-
-class Circumstances(NamedTuple):
-    """Under what a question is asked; days are ordinals."""
-
-    device: str
-    hardware: ElementSet  # the hardware elements that are pinned, 0: none
-    as_of: int  # what exists: the day of knowledge, unless another one was asked for
-    today: int  # the clock: whether an end of life has come
-    lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
-    certain_only: bool  # inferences and undecided disputes exclude nothing
-    uploaded_until: int | None = None  # the last day of uploads that installers take
-    channels: frozenset[str] | None = None  # the only indexes that packages are taken from
-    extras: frozenset[tuple[str, str]] = frozenset()  # products with the extras that are asked for
+from compatkb.store.records import Edge, ElementSet, PlatformSet, Request, newest_first
 
 
 class RuntimeRequirement(NamedTuple):
@@ -41,19 +27,32 @@ class RuntimeRequirement(NamedTuple):
     bound: str  # what a command must say, since no metadata do; empty where they do
 
 
+@dataclass(frozen=True)
 class Context:
-    """What holds under some circumstances."""
+    """The facts as they are for a device on some hardware, at some time; `context_of` makes it. Days are ordinals."""
 
-    def __init__(self, facts: Snapshot, circumstances: Circumstances) -> None:
-        self.facts, self.circumstances = facts, circumstances
-        when = circumstances
-        self.device, self.hardware = circumstances.device, circumstances.hardware
-        self._plain: Context = context_of(facts, circumstances._replace(hardware=0)) if self.hardware else self
-        self.candidates: Candidates = (
-            Candidates(facts, self.device, when.as_of, when.today, when.uploaded_until, when.channels)
-            if self._plain is self
-            else self._plain.candidates
-        )
+    facts: Snapshot
+    device: str
+    hardware: ElementSet  # the hardware elements that are pinned, 0: none
+    as_of: int  # what exists: the day of knowledge, unless another one was asked for
+    today: int  # the clock: whether an end of life has come
+    lists_until: int  # the day that a list of releases or wheels must reach for an absence to count
+    certain_only: bool  # inferences and undecided disputes exclude nothing
+    uploaded_until: int | None  # the last day of uploads that installers take
+    channels: frozenset[str] | None  # the only indexes that packages are taken from
+    extras: frozenset[tuple[str, str]]  # products with the extras that are asked for
+
+    @cached_property
+    def _plain(self) -> "Context":
+        """The same without hardware, which shares what it says with all hardware; itself where none is pinned."""
+        return _kept(replace(self, hardware=0)) if self.hardware else self
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """What can be installed, and the properties of it."""
+        if self.hardware:
+            return self._plain.candidates
+        return Candidates(self.facts, self.device, self.as_of, self.today, self.uploaded_until, self.channels)
 
     def _is_plain(self, of: str, to: str) -> bool:
         """Return whether what two products say of each other is the same whatever hardware is pinned; most is."""
@@ -63,7 +62,7 @@ class Context:
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware, and counts."""
-        if self.circumstances.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not edge.in_metadata)):
+        if self.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not edge.in_metadata)):
             return False
         if edge.devices and self.device not in edge.devices:
             return False
@@ -78,7 +77,7 @@ class Context:
 
     def unfiltered_edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what one product says of another one with the extras that are asked for, wherever it holds."""
-        extras = {extra for product, extra in self.circumstances.extras if product == of}
+        extras = {extra for product, extra in self.extras if product == of}
         return self.facts.edges(of, to) + (self.facts.edges_of_extras(of, to, extras) if extras else ())
 
     @memoized
@@ -121,7 +120,7 @@ class Context:
         """Return what two products say of each other; None where they say nothing."""
         if self._is_plain(product, other):
             return self._plain.table(product, other)
-        if not self.circumstances.extras and not self.facts.edges(product, other) and not self.facts.edges(other, product):
+        if not self.extras and not self.facts.edges(product, other) and not self.facts.edges(other, product):
             return None
         sizes = (self.facts.sizes[product], self.facts.sizes[other])
         return RelationTable(self.edges(product, other), self.edges(other, product), sizes)
@@ -129,10 +128,9 @@ class Context:
     @memoized
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
-        circumstances = self.circumstances
         if self._plain is not self and not any(to in PLATFORM for _, to in self.facts.hardware_pairs):
             return self._plain.availability(glibc)  # no product has other platforms on some hardware than elsewhere
-        return Availability(self.facts, self.edges, self.edges_from, circumstances.as_of, circumstances.lists_until, glibc)
+        return Availability(self.facts, self.edges, self.edges_from, self.as_of, self.lists_until, glibc)
 
     # -- what products need ---------------------------------------------------------------------------------------
 
@@ -244,11 +242,14 @@ class Context:
         return elements
 
 
-def context_of(facts: Snapshot, circumstances: Circumstances) -> Context:
-    """Return the context for some circumstances: the facts keep a few, since questions mostly differ in their pins alone."""
-    contexts: dict[Circumstances, Context] = facts.contexts
-    context = contexts.pop(circumstances, None) or Context(facts, circumstances)
-    contexts[circumstances] = context  # the one used last stands last
-    if len(contexts) > _MOST_CONTEXTS:
-        del contexts[next(iter(contexts))]
+@lru_cache(256)
+def _kept(context: Context) -> Context:
+    """Return the context that was used before under the same circumstances: questions mostly differ in their pins alone."""
     return context
+
+
+def context_of(facts: Snapshot, request: Request, device: str, *, certain_only: bool = False) -> Context:
+    """Return the facts as a request sees them on a device."""
+    pin, days = request.pin("hardware"), (request.as_of, request.today, request.lists_until)
+    hardware, taken = pin.mask if pin else 0, (request.uploaded_until, request.channels, request.extras)
+    return _kept(Context(facts, device, hardware, *days, certain_only, *taken))

@@ -1,11 +1,13 @@
 """Narrowing before the search: drops candidates without a platform, and those that no candidate of another product admits."""
 
+from collections.abc import Mapping
+
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.problem import Problem
 from compatkb.store.records import ElementSet, PlatformSet
 
 
-def narrowed(problem: Problem, worst: Certainty) -> tuple[dict[str, ElementSet], PlatformSet]:
+def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSet], PlatformSet]:
     """Return the candidates of each product that are left, and the platforms; none at all where there is no stack.
 
     If stacks are wanted whose support is no worse than inferred, candidates go too that demand support which nothing gives.

@@ -25,7 +25,7 @@ FLAWLESS = Quality(False, False, False, False, 0, Certainty.CERTAIN, 0)
 
 def preference(problem: Problem, quality: Quality) -> tuple[int, ...]:
     """Return the sort key of a quality among those of all devices and routes, which count before the age."""
-    return (*quality[:4], problem.question.device_rank, problem.route.rank, *quality[4:])
+    return (*quality[:4], problem.device_rank, problem.route.rank, *quality[4:])
 
 
 def rank_of(problem: Problem, quality: Quality, chosen: tuple[Member, ...], platforms: PlatformSet) -> tuple[object, ...]:

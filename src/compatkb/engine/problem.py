@@ -1,16 +1,16 @@
-"""One question to the search: a device reached over one route, with everything that the request fixed."""
+"""One problem of the search: a device reached over one route, with everything that the request fixed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, Role
-from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Support
+from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Availability, Support
 from compatkb.engine.budget import Budget
 from compatkb.engine.candidates import Reason, union
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
-from compatkb.engine.context import Circumstances, RuntimeRequirement, context_of
+from compatkb.engine.context import Context, RuntimeRequirement, context_of
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
@@ -24,49 +24,75 @@ SILENT = (Role.FEATURE, Role.LEAF)
 """Products that are no witnesses for others."""
 
 
-class Question:
-    """A device to be reached over one route, and everything that the request fixed.
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A device to be reached over one route, with everything that the request fixed; `problem_of` makes it.
 
-    With `certain_only`, inferences and open disputes exclude nothing, and where a list may lack a release that fits, that
-    release is taken to exist: what then has no stack has certainly none.
+    What is `waived` does not count. Where only certain facts count (`Context.certain_only`), inferences and open disputes
+    exclude nothing, and where a list may lack a release that fits, that release is taken to exist: what then has no stack has
+    certainly none.
     """
 
-    def __init__(
-        self,
-        facts: Snapshot,
-        request: Request,
-        device: str,
-        route: Route,
-        budget: Budget | None = None,
-        *,
-        certain_only: bool = False,
-    ) -> None:
-        self.facts, self.request, self.device, self.route = facts, request, device, route
-        self.budget = budget or Budget()
-        self.pins = {pin.product: pin for pin in request.pins}
-        hardware = self.pins["hardware"].mask if "hardware" in self.pins else 0
-        days = (request.as_of, request.today, request.lists_until)
-        circumstances = Circumstances(
-            device, hardware, *days, certain_only, request.uploaded_until, request.channels, request.extras
-        )
-        self.context = context_of(facts, circumstances)
-        asked = dict.fromkeys((*self.pins, *request.bare, route.provider, *route.with_))
-        roles = facts.products
-        self.required = tuple(p for p in asked if not roles[p].platform and p != "device")
-        self.optional = self.context.optional(self.required)
-        self.variables = tuple(sorted((*self.required, *self.optional), key=facts.ranks.__getitem__))
-        self.pinned_runtimes = frozenset(p for p in self.required if roles[p].role == Role.LEAF)
-        self.platforms = platforms_of(facts, request)
-        self._pins_foreign = any(map(self._is_foreign, request.pins)) or any(map(self._is_foreign_alone, request.bare))
-        python = self.pins.get("python")
-        self._python_patch = python.patch if python else None
+    facts: Snapshot
+    request: Request
+    device: str
+    route: Route
+    budget: Budget
+    context: Context
+    required: tuple[str, ...]  # what is asked for, and what the route brings
+    optional: tuple[str, ...]  # what some candidate of those needs
+    platforms: PlatformSet
+    domains: Mapping[str, ElementSet] = field(default_factory=dict)  # the candidates of each variable
+    open_products: frozenset[str] = frozenset()
+    """Products of which a release may exist that the data do not know; none unless only certain facts count."""
+    waived: frozenset[Constraint] = frozenset()
+    is_narrowed: bool = False  # of its candidates nothing more can be dropped before a search
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The products that a stack may hold, in rank order."""
+        return tuple(sorted((*self.required, *self.optional), key=self.facts.ranks.__getitem__))
+
+    @cached_property
+    def pins(self) -> dict[str, Pin]:
+        """What the request fixed, by product."""
+        return {pin.product: pin for pin in self.request.pins}
+
+    @cached_property
+    def placeholders(self) -> frozenset[str]:
+        """Products for which a build that was never published stands in."""
+        return self.open_products | {product for kind, product, *_ in self.waived if kind == "offer"}
+
+    @cached_property
+    def availability(self) -> Availability:
+        """Where elements can be, with the glibc that is pinned."""
         pin = self.pins.get(GLIBC)
-        glibc = pin and (pin.extra or facts.elements(GLIBC)[pin.mask.bit_length() - 1].version)
-        self.availability = self.context.availability(glibc)
-        self.domains = {product: self.domain(product) for product in self.variables}
-        """The candidates of each variable."""
-        self.open_products = frozenset([p for p in self.variables if not self.is_closed(p)] if certain_only else ())
-        """Products of which a release may exist that the data do not know; none unless only certain facts count."""
+        return self.context.availability(pin and (pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version))
+
+    @cached_property
+    def pinned_runtimes(self) -> frozenset[str]:
+        """The runtimes that are searched for, since the request names them."""
+        return frozenset(product for product in self.required if self.facts.products[product].role == Role.LEAF)
+
+    @cached_property
+    def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool], tuple[PlatformSet, PlatformSet]]:
+        """What was found of runtimes; it holds for all problems alike where nothing is waived and no runtime is pinned."""
+        return {} if self.waived or self.pinned_runtimes else self.availability.runtime_conflicts
+
+    def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
+        """Return the same problem with constraints left out of account."""
+        waived, domains = frozenset(constraints), dict(self.domains)
+        for product in self.variables:
+            if ("claim", self.route.provider, product) in waived:  # the provider would bring its own build of that along
+                domains[product] = self.provided(product) or domains[product]
+        return replace(self, waived=waived, domains=domains)
+
+    def limited_to(
+        self, domains: Mapping[str, ElementSet], platforms: PlatformSet = EVERY, *, is_narrowed: bool = False
+    ) -> "Problem":
+        """Return the same problem with these candidates and platforms alone."""
+        left = {**self.domains, **domains}
+        return replace(self, domains=left, platforms=self.platforms & platforms, is_narrowed=is_narrowed)
 
     @cached_property
     def device_rank(self) -> int:
@@ -100,24 +126,27 @@ class Question:
         releases = {element.release for element in elements}
         return len(releases) == 1 and any(pin.text.endswith((e.release, e.version)) for e in elements)
 
-    @cached_property
-    def partners(self) -> dict[str, dict[str, RelationTable]]:
-        """For each variable the others that it has relations with."""
-        partners: dict[str, dict[str, RelationTable]] = {}
-        for product in self.variables:
-            tables = ((other, self.context.table(product, other)) for other in self.variables if other != product)
-            partners[product] = {other: table for other, table in tables if table is not None}
-        return partners
-
-    def support(self, product: str, idx: int, waived: frozenset[str]) -> Support:
+    def support(self, product: str, idx: int) -> Support:
         """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
-        if idx < 0 or idx >= self.facts.sizes[product]:
+        waived = self.waived_of_platform(product)
+        if idx == PLACEHOLDER and product in self.open_products:
+            every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
+            return Support(self.platforms & ~self.availability.denied_to_all(product, every, waived), 0, 0)
+        if not 0 <= idx < self.facts.sizes[product]:
             return Support(self.platforms, 0, 0)
         support = self.availability.support(product, idx, waived)
         if product != self.route.provider or "hardware" in self.pins:
             return support
         doubtful = support.certain & self.context.outside_tables(product, idx)
         return Support(support.certain & ~doubtful, support.inferred | doubtful, support.unknown) if doubtful else support
+
+    def waived_of_platform(self, product: str) -> frozenset[str]:
+        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
+        return platform_parts(self.waived, product) if self.waived else frozenset()
+
+    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet) -> tuple[ElementSet, PlatformSet]:
+        """Return those of some listed candidates that can be on some platforms, and on which of these they can."""
+        return self.availability.placed(product, candidates, platforms, self.waived_of_platform(product))
 
     def runtime_rows(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes that are not pinned."""
@@ -149,6 +178,11 @@ class Question:
             return pin.mask
         return self.context.candidates.offers(product) & ~union(self._held_back(product)) & (pin.mask if pin else EVERY)
 
+    @cached_property
+    def _pins_foreign(self) -> bool:
+        """Whether the request admits of some product nothing but builds for devices that no route serves."""
+        return any(map(self._is_foreign, self.request.pins)) or any(map(self._is_foreign_alone, self.request.bare))
+
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
         return bool(pin.mask) and not pin.extra and not pin.mask & ~self.context.candidates.foreign(pin.product)
@@ -175,13 +209,13 @@ class Question:
         return admitted & ~union(self._held_back(product)) & ~union(each for each in refused.items() if each[0] != "device")
 
     def refusal(self, element: Element) -> str | None:
-        """Return why an element cannot be in any stack of this question: a short code, None where it can."""
+        """Return why an element cannot be in any stack of this problem: a short code, None where it can."""
         reasons = (*self.context.candidates.refused(element.product), *self._held_back(element.product))
         codes = [code for code, elements in reasons if elements >> element.idx & 1]
         return "other-route" if "other-route" in codes else next(iter(codes), None)
 
     def _held_back(self, product: str) -> Iterator[Reason]:
-        """Yield why elements that can be installed for the device are in no stack of this question all the same."""
+        """Yield why elements that can be installed for the device are in no stack of this problem all the same."""
         candidates, pin = self.context.candidates, self.pins.get(product)
         if product in self.route.without:
             yield "other-route", EVERY
@@ -190,44 +224,10 @@ class Question:
                 yield "only-with", elements
         if pin and pin.strict and not pin.exact:
             yield "yanked", candidates.yanked(product)
-        if self._python_patch:
-            yield "python-patch", candidates.refusing(product, self._python_patch)
+        if (python := self.pins.get("python")) and python.patch:
+            yield "python-patch", candidates.refusing(product, python.patch)
         if not self._pins_foreign:
             yield "foreign", candidates.foreign(product)
-
-
-class Problem:
-    """A question of which some constraints are `waived`: they do not count."""
-
-    def __init__(self, question: Question, waived: frozenset[Constraint] = frozenset()) -> None:
-        self.question, self.waived = question, waived
-        self.is_narrowed = False  # of its candidates nothing more can be dropped before a search
-        self.facts, self.request, self.context = question.facts, question.request, question.context
-        self.variables, self.required, self.optional = question.variables, question.required, question.optional
-        self.pins, self.platforms, self.budget = question.pins, question.platforms, question.budget
-        self.route, self.device, self.availability = question.route, question.device, question.availability
-        self.placeholders = question.open_products
-        if waived:
-            self.placeholders |= {product for product in self.variables if ("offer", product) in waived}
-        is_plain = not waived and not question.pinned_runtimes  # what is found then holds for all questions
-        self.runtime_conflicts = question.availability.runtime_conflicts if is_plain else {}
-        self.domains = dict(question.domains)
-        for product in self.variables if waived else ():
-            if ("claim", self.route.provider, product) in waived:  # it would bring its own build of that along
-                self.domains[product] = question.provided(product) or self.domains[product]
-
-    def waiving(self, constraints: Iterable[Constraint]) -> "Problem":
-        """Return the same question with constraints left out of account."""
-        return Problem(self.question, frozenset(constraints))
-
-    def limited_to(
-        self, domains: Mapping[str, ElementSet], platforms: PlatformSet = EVERY, *, is_narrowed: bool = False
-    ) -> "Problem":
-        """Return the same problem with these candidates and platforms alone."""
-        limited = copy(self)
-        limited.domains, limited.is_narrowed = {**self.domains, **domains}, is_narrowed
-        limited.platforms = self.platforms & platforms
-        return limited
 
     def groups(self) -> list[list[Constraint]]:
         """Return the constraints that can exclude stacks, by kind; what explains best comes first."""
@@ -239,23 +239,7 @@ class Problem:
         pin = self.pins.get(product)
         if pin and pin.extra:
             return 0
-        return self.domains[product] if product in self.domains else self.question.domain(product)
-
-    def support(self, product: str, idx: int) -> Support:
-        """Return the platforms of an element by how well they are known; of what is not listed all that are asked for."""
-        if idx == PLACEHOLDER and product in self.question.open_products:
-            every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
-            denied = self.availability.denied_to_all(product, every, self.waived_of_platform(product))
-            return Support(self.platforms & ~denied, 0, 0)
-        return self.question.support(product, idx, self.waived_of_platform(product))
-
-    def waived_of_platform(self, product: str) -> frozenset[str]:
-        """Return what of a product's platforms does not count: dimensions, and `wheels`."""
-        return platform_parts(self.waived, product) if self.waived else frozenset()
-
-    def placed(self, product: str, candidates: ElementSet, platforms: PlatformSet) -> tuple[ElementSet, PlatformSet]:
-        """Return those of some listed candidates that can be on some platforms, and on which of these they can."""
-        return self.availability.placed(product, candidates, platforms, self.waived_of_platform(product))
+        return self.domains[product] if product in self.domains else self.domain(product)
 
     # -- members together -----------------------------------------------------------------------------------------
 
@@ -268,10 +252,11 @@ class Problem:
     @cached_property
     def partners(self) -> dict[str, dict[str, RelationTable]]:
         """For each variable the others that it has relations with."""
-        waived, partners = self.waived, self.question.partners
-        if not waived:
-            return partners
-        return {p: {q: table for q, table in tables.items() if not is_waived(waived, p, q)} for p, tables in partners.items()}
+        partners: dict[str, dict[str, RelationTable]] = {}
+        for product in self.variables:
+            tables = ((other, self.table(product, other)) for other in self.variables if other != product)
+            partners[product] = {other: table for other, table in tables if table is not None}
+        return partners
 
     def relation(self, product: str, idx: int, other: str, number: int) -> Relation:
         """Return what is known of two members together."""
@@ -349,6 +334,31 @@ class Problem:
         for product in self.optional:
             platforms &= reach[product] if product in members else ~reach[product]
         return platforms
+
+
+def problem_of(
+    facts: Snapshot,
+    request: Request,
+    device: str,
+    route: Route,
+    budget: Budget | None = None,
+    *,
+    certain_only: bool = False,
+) -> Problem:
+    """Return what a request asks of a device and a route; with `certain_only` among certain facts alone."""
+    context = context_of(facts, request, device, certain_only=certain_only)
+    asked = dict.fromkeys((*(pin.product for pin in request.pins), *request.bare, route.provider, *route.with_))
+    required = tuple(p for p in asked if not facts.products[p].platform and p != "device")
+    optional, platforms = context.optional(required), platforms_of(facts, request)
+    problem = Problem(facts, request, device, route, budget or Budget(), context, required, optional, platforms)
+    unclosed = frozenset(p for p in problem.variables if not problem.is_closed(p)) if certain_only else frozenset[str]()
+    return replace(problem, domains={p: problem.domain(p) for p in problem.variables}, open_products=unclosed)
+
+
+def problems_of(facts: Snapshot, request: Request, budget: Budget | None = None) -> Iterator[Problem]:
+    """Yield what a request asks of each device and route that it leaves open."""
+    for device, route in routes_of(facts, request):
+        yield problem_of(facts, request, device, route, budget)
 
 
 def routes_of(facts: Snapshot, request: Request) -> Iterator[tuple[str, Route]]:

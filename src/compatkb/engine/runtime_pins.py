@@ -29,7 +29,7 @@ def runtime_requirements(
     for product, idx in chosen.items():
         if not 0 <= idx < facts.sizes[product]:
             continue
-        for to, edge, requirement in problem.question.runtime_rows(product, idx):
+        for to, edge, requirement in problem.runtime_rows(product, idx):
             if to in chosen or (ignored and is_waived(ignored, product, to)) or waived.get(edge, 0) >> idx & 1:
                 continue
             requirements.setdefault(to, []).append(requirement)

@@ -201,7 +201,7 @@ def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
 def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tuple[_Value, ...], place: _Rectangle) -> Stack:
     facts = problem.facts
     ranks, roles = facts.ranks, facts.products
-    core = [problem.question.element(p, i) for p, i in chosen]
+    core = [problem.element(p, i) for p, i in chosen]
     packages = [e for e in core if roles[e.product].role not in (Role.DIMENSION, Role.FEATURE)]
     packages += [value for value in values if isinstance(value, Element)]
     packages.sort(key=lambda e: ranks[e.product])

@@ -62,7 +62,6 @@ class Snapshot:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
-        self.contexts: dict[Any, Any] = {}  # what the engine keeps between questions, by their circumstances
         self.kept: dict[Any, Any] = {}  # what queries returned, by query and arguments
 
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:

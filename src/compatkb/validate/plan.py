@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.engine.answer import best_stacks, resolve, routes_of
-from compatkb.engine.problem import Question
+from compatkb.engine.problem import problems_of
 from compatkb.engine.relations import Relation
 from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
@@ -101,10 +101,9 @@ def _carried(facts: Snapshot, wanted: PlanScope, product: str) -> list[Element]:
 def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Element, wanted: PlanScope) -> bool:
     """Return whether a base is a release beside one that goes with the element, in the provider's order."""
     request = _request(facts, wanted, ())
-    device, route = next(iter(routes_of(facts, request)))
-    question = Question(facts, request, device, route)
-    table = question.context.table(element.product, provider)
-    allowed = table.allowed(element.idx, question.platforms) if table else -1
+    problem = next(problems_of(facts, request))
+    table = problem.context.table(element.product, provider)
+    allowed = table.allowed(element.idx, problem.platforms) if table else -1
     near = {e.release for e in facts.elements(provider).of(allowed)}
     releases = list(dict.fromkeys(e.release for e in _carried(facts, wanted, provider)))
     place = releases.index(base.release)
@@ -170,7 +169,7 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
     first = next((e.idx for e in facts.elements(provider) if e.release == link.since), 0)
     bases = [base for base in _carried(facts, wanted, provider) if base.idx >= first]
     request = _request(facts, wanted, ())
-    question = Question(facts, request, *next(iter(routes_of(facts, request))))
+    problem = next(problems_of(facts, request))
     chosen = set(wanted.products or (provider, *link.partners))
     stacks = list(_alone(facts, wanted, bases if provider in chosen else ()))
     for product in link.partners:
@@ -178,12 +177,12 @@ def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Cla
             continue
         elements = _carried(facts, wanted, product) if product in facts.products else []
         stacks += _alone(facts, wanted, elements if product in chosen else ())
-        table = question.context.table(product, provider)
+        table = problem.context.table(product, provider)
         for base, element in product_of(bases, elements):
             pythons = _admitted(facts, wanted, base) & _admitted(facts, wanted, element)
             if pythons:
                 relation = table.relation(element.idx, base.idx) if table else None
-                stacks.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, question.platforms)))
+                stacks.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, problem.platforms)))
     return sorted(stacks, key=lambda claimed: (claimed.packages, claimed.python))
 
 
