@@ -1,6 +1,7 @@
 """What the engine works out by sets and tables, and what it reads lazily, against the plain way of doing it."""
 
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
 from itertools import product as combinations_of
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from compatkb.core.vocabulary import Certainty
 from compatkb.engine.answer import resolve
 from compatkb.engine.conflicts import conflict_of
 from compatkb.engine.constraints import Constraint
+from compatkb.engine.context import context_of
 from compatkb.engine.problem import Problem, problems_of
 from compatkb.engine.relations import relation_of
 from compatkb.engine.search import Aim, Search
+from compatkb.request.parser import make_request
 
 MANY = [f"{n}.0" for n in range(1, 271)]
 
@@ -33,6 +36,30 @@ def problems(question: tuple[World, Case], folder: Path) -> list[Problem]:
     facts = compiled(world.knowledge(), folder)
     request = request_of(facts, case)
     return list(problems_of(facts, request))
+
+
+def test_questions_that_differ_in_pins_alone_share_what_is_kept(tmp_path: Path) -> None:
+    """Another device, day or set of facts has a context of its own."""
+    facts = universe(tmp_path, [product("torch", releases=["1.0", "2.0"])])
+    request = make_request(facts, [("torch", "1.0")])
+    other = make_request(facts, [("torch", "2.0")])
+    assert context_of(facts, request, "xpu") is context_of(facts, other, "xpu")
+    assert context_of(facts, request, "xpu") is not context_of(facts, request, "cpu")
+    assert context_of(facts, request._replace(as_of=1), "xpu") is not context_of(facts, request, "xpu")
+
+
+@checked(25)
+@given(question=questions())
+def test_what_is_waived_only_adds_stacks(question: tuple[World, Case], folder: Path) -> None:
+    """A problem never changes; with everything waived that can exclude stacks there is one, or there are no platforms."""
+    for problem in problems(question, folder):
+        every = [constraint for group in problem.groups() for constraint in group]
+        before = Search(problem, Aim.FIRST).run()
+        assert Search(problem.waiving(every), Aim.FIRST).run() or not problem.platforms
+        assert bool(Search(problem, Aim.FIRST).run()) is bool(before)
+        assert not problem.waived
+        with pytest.raises(FrozenInstanceError):
+            problem.waived = frozenset(every)  # type: ignore[misc]
 
 
 # -- sets of elements ---------------------------------------------------------------------------------------------

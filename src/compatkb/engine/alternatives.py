@@ -16,7 +16,7 @@ from compatkb.engine.narrowing import narrowed
 from compatkb.engine.preference import preference
 from compatkb.engine.problem import Problem, problem_of, problems_of, routes_of
 from compatkb.engine.search import Aim, Found, Search
-from compatkb.engine.stacks import Stack, Ties, foremost, stack_of
+from compatkb.engine.stacks import Stack, foremost, stack_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, ElementSet, Pin, Request
 
@@ -42,7 +42,7 @@ class _Hit(NamedTuple):
 
     relaxed: tuple[str, ...]
     where: str
-    ties: Ties
+    ties: tuple[Found, ...]
 
 
 Conflicts = Mapping[tuple[str, str], tuple[Constraint, ...] | None]
@@ -115,8 +115,8 @@ def _distinct(hits: Iterable[_Hit]) -> tuple[_Hit, ...]:
     """Return the first few that differ in what they install."""
     distinct: dict[object, _Hit] = {}
     for hit in hits:
-        _, assignment = hit.ties[0]
-        distinct.setdefault((assignment.device, assignment.route, assignment.chosen), hit)
+        first = hit.ties[0]
+        distinct.setdefault((first.problem.device, first.problem.route, first.chosen), hit)
         if len(distinct) == MOST_ALTERNATIVES:
             break
     return tuple(distinct.values())
@@ -181,7 +181,7 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[_Hit]:
                 break
 
 
-def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> Ties:
+def _first_of(problems: list[Problem], product: str, groups: list[ElementSet]) -> tuple[Found, ...]:
     """Return what is best of the first group of a product's elements that has any stack."""
     best_of_each = (_best(filter(None, [_limited(problem, product, group) for problem in problems])) for group in groups)
     return next((ties for ties in best_of_each if ties), ())
@@ -199,12 +199,12 @@ def _limited(problem: Problem, product: str, group: ElementSet) -> Problem | Non
     return problem_of(problem.facts, request, problem.device, problem.route, problem.budget)
 
 
-def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> Ties:
+def _best(problems: Iterable[Problem], worst: Certainty = Certainty.INFERRED) -> tuple[Found, ...]:
     """Return the best stacks supported no worse than `worst`, on any device and over any route; empty if there are none."""
-    hits: list[tuple[Problem, Found]] = []
+    hits: list[Found] = []
     for problem in problems:
-        bar = min((preference(each, assignment.quality) for each, assignment in hits), default=None)
-        hits += [(problem, assignment) for assignment in Search(problem, Aim.BEST, worst, bar).run()]
+        bar = min((preference(hit.problem, hit.quality) for hit in hits), default=None)
+        hits += Search(problem, Aim.BEST, worst, bar).run()
     return foremost(hits)
 
 

@@ -149,7 +149,7 @@ def best_stacks(
     for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
         for problem in problems:
             for hit in Search(problem, Aim.EVERY, worst).run():
-                stacks += stacks_of(problem, hit)
+                stacks += stacks_of(hit)
         if stacks:
             break
     return tuple(sorted(stacks, key=attrgetter("rank")))

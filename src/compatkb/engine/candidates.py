@@ -3,14 +3,35 @@
 from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet
+from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet, PlatformSet
 
 Reason = tuple[str, ElementSet]
 """A short code for why elements cannot be in a stack, and these elements."""
+
+
+class Cost(NamedTuple):
+    """What candidates add to the quality of a stack, one by itself or several together."""
+
+    other_kind: PlatformSet = 0  # platforms on which one was compiled for another device
+    is_outdated: bool = False  # one that nobody asked for by name has ended, was yanked or is insecure
+    is_presumed: bool = False  # one was neither seen nor stated to be published
+    age: int = 0  # series of the product that brings the device which are newer
+    warnings: int = 0
+
+    def and_that(self, other: "Cost") -> "Cost":
+        """Return the cost of both."""
+        return Cost(
+            self.other_kind | other.other_kind,
+            self.is_outdated or other.is_outdated,
+            self.is_presumed or other.is_presumed,
+            self.age + other.age,
+            self.warnings + other.warnings,
+        )
 
 
 def union(reasons: Iterable[Reason]) -> ElementSet:
@@ -111,8 +132,19 @@ class Candidates:
             elements |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
         return elements
 
+    def cost(self, product: str, idx: int, *, is_named: bool, is_leading: bool) -> Cost:
+        """Return what an element costs a stack; what is `is_named` in the request may be outdated, what leads has an age."""
+        return Cost(
+            # where the indexes are given, those for the device itself are out of reach
+            0 if self._channels is not None else self.facts.elements(product)[idx].foreign_cells,
+            not is_named and bool(self.outdated(product) >> idx & 1),
+            bool(self.presumed(product) >> idx & 1),
+            self._age(product, idx) if is_leading else 0,
+            self.warnings(product, idx),
+        )
+
     @memoized
-    def age(self, product: str, idx: int) -> int:
+    def _age(self, product: str, idx: int) -> int:
         """Return how many series of a product are newer than that of an element."""
         groups = self.facts.series(product)
         return len(groups) - 1 - next(n for n, mask in enumerate(groups) if mask >> idx & 1)

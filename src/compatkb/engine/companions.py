@@ -14,10 +14,11 @@ def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
 
 
 def companions_by_platform(
-    problem: Problem, chosen: list[Member], beside: list[Member], product: str, assignment: Found
+    assignment: Found, chosen: list[Member], beside: list[Member], product: str
 ) -> list[tuple[PlatformSet, Element]]:
     """Return the newest companion for each platform that is known as well as the stack itself and adds no warning."""
-    facts, is_certain = problem.facts, assignment.quality.level == Certainty.CERTAIN
+    problem, is_certain = assignment.problem, assignment.quality.level == Certainty.CERTAIN
+    facts = problem.facts
     left, domain = assignment.platforms, problem.candidates(product)
     speaking = [(other, number, table) for other, number in chosen if (table := problem.table(other, product))]
     for _, number, table in speaking:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
+from compatkb.engine.candidates import Cost
 from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import PlatformSet
 
@@ -17,6 +18,12 @@ class Quality(NamedTuple):
     age: int  # series of the product that brings the device which are newer
     level: int
     warnings: int
+
+
+def quality_of(level: int, cost: Cost, *, is_of_other_kind: bool = False) -> Quality:
+    """Return how good a stack of this cost is where it is supported at a level."""
+    flags = (level == Certainty.UNKNOWN, cost.is_outdated, is_of_other_kind, cost.is_presumed)
+    return Quality(*flags, cost.age, level, cost.warnings)
 
 
 FLAWLESS = Quality(False, False, False, False, 0, Certainty.CERTAIN, 0)

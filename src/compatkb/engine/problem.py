@@ -8,7 +8,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Availability, Support
 from compatkb.engine.budget import Budget
-from compatkb.engine.candidates import Reason, union
+from compatkb.engine.candidates import Cost, Reason, union
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Context, RuntimeRequirement, context_of
 from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
@@ -170,6 +170,14 @@ class Problem:
             self.facts.products[product].distribution, None, None, None, None, None, None, self.facts.all_platforms, 0, "",
             0, None, "",
         )  # fmt: skip
+
+    @memoized
+    def cost(self, product: str, idx: int) -> Cost:
+        """Return what a candidate costs a stack by itself; of what is not listed nothing is known."""
+        if not 0 <= idx < self.facts.sizes[product]:
+            return Cost()
+        is_named = product in self.pins or product in self.request.bare
+        return self.context.candidates.cost(product, idx, is_named=is_named, is_leading=product == self.route.provider)
 
     def domain(self, product: str) -> ElementSet:
         """Return the candidates of any product: what can be in a stack at all."""

@@ -1,8 +1,8 @@
 """The search: depth first over the products of a question, newest candidates first, keeping the best stack of each platform.
 
-State: a partial assignment and the platforms on which it still stands, by how well it is supported there (`Support`). Adding
-a member only ever takes platforms away or lowers their support, and only ever adds warnings; so a platform on which a
-stack at least as good was found already is dropped at once.
+A partial assignment has the platforms on which it still stands, by how well it is supported there (`Support`), and a `Cost`.
+Adding a member only ever takes platforms away or lowers their support, and only ever adds to the cost; so a platform on which
+a stack at least as good was found already is dropped at once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,37 +14,21 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
+from compatkb.engine.candidates import Cost
 from compatkb.engine.narrowing import is_listed, narrowed
-from compatkb.engine.preference import FLAWLESS, Quality, preference
+from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
 from compatkb.engine.runtime_pins import runtime_conflicts
-from compatkb.store.records import ElementSet, PlatformSet, Route, newest_first
+from compatkb.store.records import ElementSet, PlatformSet, newest_first
 
 
 class Found(NamedTuple):
-    """A consistent assignment, and the platforms on which it is the best one of its route."""
+    """A consistent assignment, and the platforms on which it is the best one of its problem."""
 
-    device: str
-    route: Route
+    problem: Problem
     chosen: tuple[Member, ...]  # in rank order
     quality: Quality
     platforms: PlatformSet
-
-
-class State(NamedTuple):
-    """A partial assignment as far as its platforms and its quality go."""
-
-    support: Support
-    other_kind: PlatformSet = 0  # platforms on which a member was compiled for another device
-    is_outdated: bool = False
-    is_presumed: bool = False
-    age: int = 0
-    warnings: int = 0
-
-    def quality(self, level: int, *, is_of_other_kind: bool = False) -> Quality:
-        """Return how good a stack is that ends so, where it is supported at a level."""
-        flags = (level == Certainty.UNKNOWN, self.is_outdated, is_of_other_kind, self.is_presumed)
-        return Quality(*flags, self.age, level, self.warnings)
 
 
 class Aim(Enum):
@@ -80,7 +64,6 @@ class Search:
         self._domains = domains
         self._order = self._ordered()
         self._optional = frozenset(problem.optional)
-        self._named = {*problem.pins, *problem.request.bare}
         depths = {product: depth for depth, product in enumerate(self._order)}
         self._complete_at: list[list[str]] = [[] for _ in self._order]  # whose witnesses are all chosen at this depth
         for product in self._order:
@@ -96,7 +79,7 @@ class Search:
             for product in self._order
         }
         support = Support(everywhere, 0, 0) if self.worst < Certainty.UNKNOWN else Support(0, 0, everywhere)
-        self._extend(0, {}, self._left_open(State(support)))
+        self._extend(0, {}, self._left_open(support, Cost()), Cost())
         return self._assigned()
 
     def _witnesses(self, product: str) -> list[str]:
@@ -155,67 +138,52 @@ class Search:
         needed = self.problem.context.needed
         return reduce(or_, (needed(other, idx, product) for other, idx in chosen.items() if idx >= 0 and other != product), 0)
 
-    def _extend(self, depth: int, chosen: dict[str, int], state: State) -> None:
+    def _extend(self, depth: int, chosen: dict[str, int], support: Support, cost: Cost) -> None:
         """Try every candidate of the next product beside those chosen so far, newest first, and what follows from it.
 
-        `state` holds for the members chosen. Each step only takes platforms away and only adds to the quality, so a branch
-        ends where `_is_beaten` says so: before a candidate is looked at closely, when the others have been heard, at the end.
+        `support` and `cost` are those of the members chosen. Each step only takes platforms away and only adds to the cost, so
+        a branch ends where `_is_beaten` says so: before a candidate is looked at closely, when the others have been heard, at
+        the end.
         """
         if depth == len(self._order):
-            self._finish(chosen, state)
+            self._finish(chosen, support, cost)
             return
         product = self._order[depth]
-        for idx in self._candidates(product, chosen, state.support.anywhere):
+        for idx in self._candidates(product, chosen, support.anywhere):
             self.problem.budget.spend(1)
-            after = self._judged(product, idx, state)
-            if self._is_beaten(after):
+            dearer = cost if self.aim is Aim.FIRST or idx < 0 else cost.and_that(self.problem.cost(product, idx))
+            if self._is_beaten(support, dearer):
                 continue
             extended = {**chosen, product: idx}
             if idx == ABSENT:
-                support = state.support.limited_to(~self.problem.missing(product, list(chosen.items())))
+                left = support.limited_to(~self.problem.missing(product, list(chosen.items())))
             else:
-                support = self._beside(product, idx, chosen, state.support)
+                left = self._beside(product, idx, chosen, support)
                 for absent in [other for other in self._optional if chosen.get(other) == ABSENT]:
-                    support = support.limited_to(~self.problem.missing(absent, [(product, idx)]))
-            if self._is_beaten(State(support, *after[1:])):
+                    left = left.limited_to(~self.problem.missing(absent, [(product, idx)]))
+            if self._is_beaten(left, dearer):
                 continue
             if idx >= 0:
-                support = support.limited_to(~self._runtime_conflicts((product, idx), chosen))
+                left = left.limited_to(~self._runtime_conflicts((product, idx), chosen))
             for due in self._complete_at[depth]:
-                support = self._vouched(due, extended, support)
+                left = self._vouched(due, extended, left)
             for due in self._settled_at[depth]:
                 if extended[due] != ABSENT:
-                    support = support.limited_to(self._needed(due, extended))
-            after = self._left_open(State(support, *after[1:]))
-            if after.support.anywhere:
+                    left = left.limited_to(self._needed(due, extended))
+            left = self._left_open(left, dearer)
+            if left.anywhere:
                 before = len(self._found)
-                self._extend(depth + 1, extended, after)
-                if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(state)):
+                self._extend(depth + 1, extended, left, dearer)
+                if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(support, cost)):
                     return
 
-    def _judged(self, product: str, idx: int, state: State) -> State:
-        """Return the state with one more member as far as that is a matter of the member alone."""
-        if idx < 0 or self.aim is Aim.FIRST or idx >= self.problem.facts.sizes[product]:
-            return state
-        context = self.problem.context
-        return State(
-            state.support,
-            # where the indexes are given, those for the device itself are out of reach
-            state.other_kind
-            | (0 if self.problem.request.channels else self.problem.facts.elements(product)[idx].foreign_cells),
-            state.is_outdated or (product not in self._named and bool(context.candidates.outdated(product) >> idx & 1)),
-            state.is_presumed or bool(context.candidates.presumed(product) >> idx & 1),
-            context.candidates.age(product, idx) if product == self.problem.route.provider else state.age,
-            state.warnings + context.candidates.warnings(product, idx),
-        )
-
-    def _is_beaten(self, state: State) -> bool:
-        """Return whether nothing that this state can become is better than what was found."""
-        certain, inferred, unknown = state.support
+    def _is_beaten(self, support: Support, cost: Cost) -> bool:
+        """Return whether nothing that can become of members with this support and cost is better than what was found."""
+        certain, inferred, unknown = support
         if not self._covered and not self._bar:
             return not certain | inferred | unknown
         level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
-        return not self._uncovered(state.quality(level), certain | inferred | unknown)
+        return not self._uncovered(quality_of(level, cost), certain | inferred | unknown)
 
     def _uncovered(self, quality: Quality, platforms: PlatformSet) -> PlatformSet:
         """Return those of some platforms on which nothing was found that is at least as good."""
@@ -261,30 +229,29 @@ class Search:
         present = [(other, number) for other, number in chosen.items() if number != ABSENT]
         return support.vouched(*self.problem.vouched(product, chosen[product], present))
 
-    def _parts(self, state: State) -> Iterator[tuple[Quality, PlatformSet]]:
-        """Yield the platforms of a state by how good a stack is there; those that are not looked for are left out."""
-        for level, platforms in enumerate(state.support[: self.worst + 1]):
-            for other_kind, part in ((False, platforms & ~state.other_kind), (True, platforms & state.other_kind)):
+    def _parts(self, support: Support, cost: Cost) -> Iterator[tuple[Quality, PlatformSet]]:
+        """Yield platforms by how good a stack is there; those that are not looked for are left out."""
+        for level, platforms in enumerate(support[: self.worst + 1]):
+            for other_kind, part in ((False, platforms & ~cost.other_kind), (True, platforms & cost.other_kind)):
                 if part:
-                    yield state.quality(level, is_of_other_kind=other_kind), part
+                    yield quality_of(level, cost, is_of_other_kind=other_kind), part
 
-    def _left_open(self, state: State) -> State:
-        """Return the state on the platforms on which no stack at least as good was found yet."""
+    def _left_open(self, support: Support, cost: Cost) -> Support:
+        """Return the support on the platforms on which no stack at least as good was found yet."""
         if not self._covered and not self._bar:
-            wanted = [platforms if level <= self.worst else 0 for level, platforms in enumerate(state.support)]
-            return State(Support(*wanted), *state[1:])
+            return Support(*(platforms if level <= self.worst else 0 for level, platforms in enumerate(support)))
         left = [0, 0, 0]
-        for quality, platforms in self._parts(state):
+        for quality, platforms in self._parts(support, cost):
             left[quality.level] |= self._uncovered(quality, platforms)
-        return State(Support(*left), *state[1:])
+        return Support(*left)
 
-    def _finish(self, chosen: dict[str, int], state: State) -> None:
+    def _finish(self, chosen: dict[str, int], support: Support, cost: Cost) -> None:
         problem = self.problem
         present = tuple([(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT])
         conflicting, doubtful = runtime_conflicts(problem, present)
-        certain, inferred, unknown = state.support.limited_to(problem.complete(present) & ~conflicting)
+        certain, inferred, unknown = support.limited_to(problem.complete(present) & ~conflicting)
         support = Support(certain & ~doubtful, inferred | (certain & doubtful), unknown)
-        for quality, platforms in self._parts(self._left_open(State(support, *state[1:]))):
+        for quality, platforms in self._parts(self._left_open(support, cost), cost):
             self._covered[quality] = self._covered.get(quality, 0) | platforms
             self._found.append((quality, len(self._found), present, platforms))
 
@@ -295,5 +262,5 @@ class Search:
             left = platforms & ~taken
             taken |= platforms
             if left:
-                assignments.append(Found(problem.device, problem.route, chosen, quality, left))
+                assignments.append(Found(problem, chosen, quality, left))
         return tuple(assignments)

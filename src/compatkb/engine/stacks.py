@@ -70,15 +70,16 @@ class Stack(NamedTuple):
         return Verdict.WORKS_WITH_WARNINGS if any(w.kind != "known-issue" for w in self.warnings) else Verdict.WORKS
 
 
-def stacks_of(problem: Problem, assignment: Found) -> list[Stack]:
+def stacks_of(assignment: Found) -> list[Stack]:
     """Split a found assignment into rectangles on which companions, pins and vouched values are the same."""
+    problem = assignment.problem
     chosen = [(p, i) for p, i in assignment.chosen if i >= 0]
     parts: list[tuple[PlatformSet, tuple[_Value, ...]]] = [(assignment.platforms, ())]
     for product in companion_products(problem, chosen):
         cut = []
         for platforms, values in parts:
             beside = [(value.product, value.idx) for value in values if isinstance(value, Element)]
-            cut += _cut([(platforms, values)], companions_by_platform(problem, chosen, beside, product, assignment))
+            cut += _cut([(platforms, values)], companions_by_platform(assignment, chosen, beside, product))
         parts = cut
     for runtime, requirements in runtime_requirements(problem, chosen).items():
         if not all(requirement.in_metadata for requirement in requirements):  # else installers see to it
@@ -88,7 +89,7 @@ def stacks_of(problem: Problem, assignment: Found) -> list[Stack]:
             parts = _cut(parts, _dimension_values(named, dimension))
     stacks = []
     for platforms, values in parts:
-        stacks += [_stack(problem, assignment, chosen, values, place) for place in _rectangles(problem, platforms)]
+        stacks += [_stack(assignment, chosen, values, place) for place in _rectangles(problem, platforms)]
     return stacks
 
 
@@ -198,8 +199,8 @@ def _rectangles(problem: Problem, platforms: PlatformSet) -> list[_Rectangle]:
     return rectangles
 
 
-def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tuple[_Value, ...], place: _Rectangle) -> Stack:
-    facts = problem.facts
+def _stack(assignment: Found, chosen: list[Member], values: tuple[_Value, ...], place: _Rectangle) -> Stack:
+    problem, facts = assignment.problem, assignment.problem.facts
     ranks, roles = facts.ranks, facts.products
     core = [problem.element(p, i) for p, i in chosen]
     packages = [e for e in core if roles[e.product].role not in (Role.DIMENSION, Role.FEATURE)]
@@ -228,28 +229,23 @@ def _stack(problem: Problem, assignment: Found, chosen: list[Member], values: tu
     first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
     rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
-        assignment.device, assignment.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]),
+        problem.device, problem.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]),
         pythons, systems, archs, known, tuple(bounds), tuple(warnings), links, rank, features,
     )  # fmt: skip
 
 
-Ties = tuple[tuple[Problem, Found], ...]
-"""What was found, all of it equally good before the width of a stack counts."""
-
-
-def foremost(hits: Sequence[tuple[Problem, Found]]) -> Ties:
-    """Return what is of the least rank of all that was found; nothing where nothing was."""
+def foremost(hits: Sequence[Found]) -> tuple[Found, ...]:
+    """Return what is of the least rank of all that was found, equally good before the width of a stack counts."""
     if len(hits) < 2:
         return tuple(hits)
-    heads = [rank_of(problem, assignment.quality, assignment.chosen, assignment.platforms) for problem, assignment in hits]
-    least = min(heads, default=None)
+    heads = [rank_of(hit.problem, hit.quality, hit.chosen, hit.platforms) for hit in hits]
+    least = min(heads)
     return tuple(hit for hit, head in zip(hits, heads, strict=True) if head == least)
 
 
-def stack_of(ties: Ties) -> Stack | None:
+def stack_of(hits: Iterable[Found]) -> Stack | None:
     """Return the stack of the least rank of what was found and is equally good; None where nothing was."""
-    stacks = (stack for problem, assignment in ties for stack in stacks_of(problem, assignment))
-    return min(stacks, key=attrgetter("rank"), default=None)
+    return min((stack for hit in hits for stack in stacks_of(hit)), key=attrgetter("rank"), default=None)
 
 
 def _links(problem: Problem, chosen: list[Member], packages: list[Member], platforms: PlatformSet) -> tuple[SupportLink, ...]:
