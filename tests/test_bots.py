@@ -1,7 +1,6 @@
 """Rules for bots: valid by their makers' schemas, the family in one group, each package in the series that goes with it."""
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,14 +33,12 @@ def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str) -> Non
 @pytest.mark.parametrize(("form", "name"), FILES.items())
 @pytest.mark.parametrize("words", STACKS)
 def test_check_has_nothing_to_say(run: Runner, tmp_path: Path, form: str, name: str, words: tuple[str, ...]) -> None:
-    """Beside the requirements of its stack the file gets no finding; with a group of torch alone it gets one."""
+    """Beside the requirements of its stack the file gets no finding."""
     (tmp_path / ".github").mkdir()
     (tmp_path / "requirements.txt").write_text(run("resolve", *words, "--format", "requirements").out, encoding="utf-8")
     made = run("resolve", *words, "--format", form).out
     (tmp_path / name).write_text(made, encoding="utf-8")
     assert name not in run("check", str(tmp_path)).out
-    (tmp_path / name).write_text(re.sub(r'(?m)^ +(- )?"torchvision",?\n', "", made), encoding="utf-8")
-    assert "[group-splits]" in run("check", str(tmp_path)).out
 
 
 def test_renovate_allows_what_goes_together(run: Runner) -> None:

@@ -153,12 +153,13 @@ def test_documented_rules_exist() -> None:
 
 def test_optional_rules_run_where_they_are_asked_for(facts: Snapshot) -> None:
     """A rule that is off reports once the settings give it a level, at that level."""
-    documents = [TextDocument("requirements.txt", "numpy==1.21.0\n")]
+    cell = '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.5.0 torchvision==0.19.0"]}]}'
+    documents = [TextDocument("a.ipynb", cell)]
     context = CheckContext(facts, clock())
     assert checking.check(documents, context).findings == ()
-    settings = Settings(levels={"end-of-life-library": Severity.WARNING})
+    settings = Settings(levels={"pins-together": Severity.INFO})
     (finding,) = checking.check(documents, context, settings).findings
-    assert (finding.rule, finding.level) == ("end-of-life-library", Severity.WARNING)
+    assert (finding.rule, finding.level) == ("pins-together", Severity.INFO)
 
 
 def test_levels_tell_the_harm() -> None:

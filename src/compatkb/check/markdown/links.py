@@ -17,17 +17,9 @@ from compatkb.store.records import Product
 VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names one version, its target another")
 BRANCH = CheckRule("link-branch", Severity.INFO, "the text of a link names a version, its target moves on")
 EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a release, its target a pre-release")
-MISSING = CheckRule("link-tag-missing", Severity.INFO, "a link points to a tag that does not exist")
-UNDEFINED = CheckRule(
-    "link-undefined", Severity.INFO, "brackets look like a link, but what they name is not defined", optional=True
-)
-UNUSED = CheckRule("link-unused", Severity.INFO, "a link definition is used nowhere", optional=True)
-TWICE = CheckRule("link-twice", Severity.INFO, "a link label is defined twice; readers see the first definition only")
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
-_INDEXED = re.compile(r"\d{1,2}|\d-\d|[\"'].*")  # what follows brackets in code and formulas
 _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
-_DRIVER = re.compile(r"\d{3,}")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
@@ -43,11 +35,11 @@ class VersionLink(NamedTuple):
     definition: Definition | None
 
 
-@PAGES.rule(VERSIONS, BRANCH, EARLY, MISSING, UNDEFINED, UNUSED, TWICE)
+@PAGES.rule(VERSIONS, BRANCH, EARLY)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with the links of a page."""
     links = [link for piece in _concerning(page) for link in piece.links]
-    defined = {definition.label: definition for definition in page.definitions if definition.counts}
+    defined = {definition.label: definition for definition in page.definitions}
     data = lookups(context.facts)
     uses = [
         VersionLink(link, version, defined.get(link.label) if link.label else None)
@@ -61,8 +53,6 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
             if place not in seen:
                 seen.add(place)
                 yield finding
-    yield from _missing(page, data, links, defined, context)
-    yield from _definitions(page, data, links)
 
 
 def _concerning(page: MarkdownPage) -> Iterator[TextRun]:
@@ -160,7 +150,7 @@ def _better(page: MarkdownPage, target: ForgeReference, version: WrittenVersion)
     """Return the definition that leads to the version that a link names, in the repository that it leads to."""
     for definition in page.definitions:
         other = reference(definition.target)
-        if definition.counts and other and other.ref and other.repository.lower() == target.repository.lower():
+        if other and other.ref and other.repository.lower() == target.repository.lower():
             leads = written(other.ref)
             if leads and _agree(version, leads) and leads.numbers == version.numbers:
                 return definition
@@ -208,74 +198,3 @@ def _elsewhere(document: TextDocument, data: Lookups, use: VersionLink) -> Itera
             place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
             message = f"{link.text!r} leads to {product.name} {max(masks, key=len)}"
             yield document.finding(VERSIONS, *place, message, fix=f"link to the page of {version.text}", subject=link.text)
-
-
-def _missing(
-    page: MarkdownPage, data: Lookups, links: list[MarkdownLink], defined: dict[str, Definition], context: CheckContext
-) -> Iterator[Finding]:
-    """Yield links to tags of a product whose list of releases is whole and has no such release."""
-    seen: set[str] = set()
-    for link in links:
-        target = reference(link.target)
-        if target is None or target.ref is None or link.target in seen:
-            continue
-        product = data.of_repository(target.repository)
-        leads = written(target.ref)
-        if (
-            product is None
-            or leads is None
-            or len(leads.numbers) < 2
-            or data.mask(product, target.ref)
-            or data.mask(product, ".".join(map(str, leads.numbers)))
-            or (target.repository.lower(), target.ref.lower()) in data.refs  # many: looked at last
-        ):
-            continue
-        # a list of what an index has says nothing of tags: they stay when an index removes the release
-        sources = data.covered(product, target.ref, context.clock.lists_until, frozenset({target.repository}))
-        if sources is None:
-            continue
-        seen.add(link.target)
-        definition = defined.get(link.label) if link.label else None
-        place = (definition.target_start, definition.target_end) if definition else (link.start, link.end)
-        message = f"{target.repository} has no release {target.ref} (the release list of {product.name} is complete)"
-        yield page.document.finding(MISSING, *place, message, sources=sources, subject=target.ref)
-
-
-def _definitions(page: MarkdownPage, data: Lookups, links: list[MarkdownLink]) -> Iterator[Finding]:
-    """Yield definitions and brackets that lead nowhere, where they name versions or products; others are for linters."""
-    used = {link.label for link in links if link.label}
-    first = {d.label: d for d in page.definitions if d.counts}
-    for definition in page.definitions:
-        if not _concerns(data, definition.text):
-            continue
-        if not definition.counts:
-            other = first.get(definition.label)
-            line = page.document.place(other.start).line if other else 0
-            also = ", with another target" if other and other.target != definition.target else ""
-            message = f"[{definition.text}] is defined on line {line} already{also}; this definition has no effect"
-            yield page.document.finding(TWICE, definition.start, definition.end, message, subject=definition.text)
-        elif definition.label not in used and page.unread is None:
-            message = f"nothing uses the definition of [{definition.text}]"
-            yield page.document.finding(
-                UNUSED, definition.start, definition.end, message, fix="remove it", subject=definition.text
-            )
-    labelled = any(written(definition.text) for definition in page.definitions)  # else brackets are those of numbers
-    numbered = any(_DRIVER.fullmatch(definition.text) for definition in page.definitions)  # else they are sizes
-    for piece in _concerning(page) if page.unread is None else ():  # else definitions may stand in what was not read
-        for undefined in piece.undefined:
-            alone = numbered and piece.text.strip() == f"[{undefined.text}]" and _DRIVER.fullmatch(undefined.text)
-            whole = piece.text.strip() == f"[{undefined.text}]" and re.fullmatch(r"[\w.+-]+", undefined.text)
-            version = labelled and (whole or written(undefined.text)) and re.search(r"\d\.\d|^v\d", undefined.text)
-            full = undefined.full and not _INDEXED.fullmatch(undefined.label) and _concerns(data, undefined.label)
-            full = full and (labelled or bool(page.definitions))
-            if full or (piece.kind == "cell" and not undefined.full and (alone or version)):
-                message = f"[{undefined.label}] is not defined, so readers see the brackets"
-                fix = f"add a definition: [{undefined.label}]: ADDRESS"
-                yield page.document.finding(
-                    UNDEFINED, undefined.start, undefined.end, message, fix=fix, subject=undefined.label
-                )
-
-
-def _concerns(data: Lookups, label: str) -> bool:
-    """Return whether a label names a version or a product of the data."""
-    return re.search(r"(?<![\w./:])v?\d+\.\d|^v\d", label) is not None or data.product(label) is not None

@@ -15,46 +15,24 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.store.queries.images import ContentRecord
 
-UNKNOWN = CheckRule(
-    "version-unknown", Severity.INFO, "a version that does not exist, by a complete list of releases", optional=True
-)
 TOGETHER = CheckRule("versions-together", Severity.INFO, "the versions of a row do not work together")
 DIFFER = CheckRule("versions-differ", Severity.INFO, "two rows give one release different versions of the same thing")
 CONTENTS = CheckRule("image-contents", Severity.INFO, "a row contradicts what its image is known to hold")
 DISPUTED = CheckRule("image-disputed", Severity.INFO, "a row takes the side of a dispute that was decided against")
 
-_LEAST = 2
-"""A row that has no more than one thing of ours may be about something else of that name."""
 MOST_QUESTIONS = 150
 """Combinations of versions that are judged in one document."""
 
 
-@PAGES.rule(UNKNOWN, TOGETHER, DIFFER, CONTENTS, DISPUTED)
+@PAGES.rule(TOGETHER, DIFFER, CONTENTS, DISPUTED)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield where the rows of a page contradict each other, the data, or themselves."""
     data = lookups(context.facts)
     rows = [row for row in read_rows(page, data) if row.values]
-    named = {(id(row.table), product) for row in rows for product, value in row.values.items() if value.mask}
     for row in rows:
-        yield from _unknown(page, data, row, context, named)
         yield from _contents(page, data, row, context)
         yield from _together(page, data, row, context)
     yield from _differ(page, data, rows, context)
-
-
-def _unknown(
-    page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckContext, named: set[tuple[int, str]]
-) -> Iterator[Finding]:
-    """Yield releases that do not exist; a column of which no number is near a release has measurements."""
-    for value in row.values.values():
-        is_version = (id(row.table), value.product.id) in named or data.has_series(value.product, value.text)
-        is_version = is_version and not data.is_passed(value.product, value.text)
-        if value.mask or len(row.values) + len(row.named) < _LEAST or not is_version:
-            continue
-        sources = data.covered(value.product, value.text, context.clock.lists_until)
-        message = f"{value.product.name} has no release {value.text} (the release list is complete)"
-        if sources is not None:
-            yield at(page, UNKNOWN, value, message, sources)
 
 
 def at(

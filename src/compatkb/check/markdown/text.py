@@ -4,11 +4,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.markdown.grammar import blocks, columns_of, cut, label_key, spans
+from compatkb.check.markdown.grammar import blocks, cut, label_key, spans
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.parsers.statement import ParsedFile
@@ -25,7 +25,6 @@ _CODE = re.compile(r"`([^`\s][^`]*[^`\s]|[^`\s])`")
 _REFERENCE = re.compile(r"\[(?P<text>[^\[\]\\`*_<&!]+)\](?:\[(?P<label>[^\[\]\\]+)\])?")
 _BREAK = re.compile(r"\r\n?|\n")
 _DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\[\]\\])+)\]:[\s>]*(?P<target><[^<>\n]*>|\S+)")
-_BRACKETS = re.compile(r"(?<![\]\\!])\[(?P<text>[^\[\]\n\\]+)\](?:\[(?P<label>[^\[\]\n\\]*)\])?(?![\[(:])")
 
 
 class MarkdownLink(NamedTuple):
@@ -46,23 +45,12 @@ class CodeSpan(NamedTuple):
     end: int
 
 
-class UndefinedLink(NamedTuple):
-    """Brackets that would be a link if what they name were defined; `full` ones name a label of their own."""
-
-    text: str
-    label: str
-    full: bool
-    start: int
-    end: int
-
-
 class InlineContent(NamedTuple):
     """What the inline parser makes of a run of text."""
 
     text: str
     links: tuple[MarkdownLink, ...] = ()
     codes: tuple[CodeSpan, ...] = ()
-    undefined: tuple[UndefinedLink, ...] = ()
 
 
 class TextRun:
@@ -96,14 +84,9 @@ class TextRun:
         """The code spans, in order."""
         return self._content.codes if "`" in self.source else ()
 
-    @property
-    def undefined(self) -> tuple[UndefinedLink, ...]:
-        """Brackets that lead nowhere, in order."""
-        return self._content.undefined if "[" in self.source else ()
-
 
 class MarkdownRow(NamedTuple):
-    """A row of a table; cells beyond those of the head are kept, since readers do not see them."""
+    """A row of a table."""
 
     cells: tuple[TextRun, ...]
     line: int
@@ -122,15 +105,6 @@ class MarkdownTable(NamedTuple):
         return row.cells[column] if column < len(row.cells) else None
 
 
-class BrokenTable(NamedTuple):
-    """Two lines that look like the beginning of a table but are none, since their cells differ in number."""
-
-    head: int
-    below: int
-    start: int
-    end: int
-
-
 class CodeBlock(NamedTuple):
     """A code block; `lines` are the offset and the text of each of its lines."""
 
@@ -139,7 +113,7 @@ class CodeBlock(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A link definition; the one that counts is the first of its label."""
+    """A link definition; of several of one label the first counts, and the others are none."""
 
     label: str
     text: str
@@ -148,7 +122,6 @@ class Definition(NamedTuple):
     end: int
     target_start: int
     target_end: int
-    counts: bool
 
 
 class MarkdownPage:
@@ -157,7 +130,6 @@ class MarkdownPage:
     def __init__(self, document: TextDocument) -> None:
         self.document = document
         self.tables: list[MarkdownTable] = []
-        self.broken_tables: list[BrokenTable] = []
         self.pieces: list[TextRun] = []
         self.codes: list[CodeBlock] = []
         self.definitions: list[Definition] = []
@@ -221,10 +193,7 @@ class _Reader:
     def _inline(self, token: "Token", kind: str) -> None:
         assert token.map
         offsets = self._offsets(token.content, token.map[0])
-        piece = self._piece(token.content, offsets, kind)
-        self.page.pieces.append(piece)
-        if "|" in token.content:
-            self._misshapen(token.content.split("\n"), offsets)
+        self.page.pieces.append(self._piece(token.content, offsets, kind))
 
     def _offsets(self, content: str, line: int) -> list[tuple[int, int]]:
         """Return for each line of a content where it begins in the content and in the document."""
@@ -264,14 +233,6 @@ class _Reader:
             cells.append(self._piece(text, [(0, base + begin + lead)], "cell"))
         return MarkdownRow(tuple(cells), number, base, base + len(body))
 
-    def _misshapen(self, lines: list[str], offsets: list[tuple[int, int]]) -> None:
-        for number, (head, below) in enumerate(pairwise(lines)):
-            columns = columns_of(below.strip())
-            if "|" in head and columns and (columns > 1 or "|" in below):
-                cells = sum(1 for _ in cut(head.strip()))
-                start = offsets[number][1]
-                self.page.broken_tables.append(BrokenTable(cells, columns, start, start + len(head.rstrip())))
-
     def _code(self, token: "Token") -> None:
         assert token.map
         first = token.map[0] + (token.type == "fence")
@@ -286,9 +247,7 @@ class _Reader:
         self.page.codes.append(CodeBlock(words[0].lower() if words else "", tuple(lines)))
 
     def _definitions(self) -> None:
-        references = [(key, value, True) for key, value in self.environment.get("references", {}).items()]
-        references += [(v["label"], v, False) for v in self.environment.get("duplicate_refs", [])]
-        for key, value, counts in references:
+        for key, value in self.environment.get("references", {}).items():
             start = self.document.offset(value["map"][0] + 1)
             end = self.document.offset(value["map"][1] + 1)
             for match in _DEFINITION.finditer(self.document.text[start:end]):
@@ -296,7 +255,7 @@ class _Reader:
                     where = start + match.start(), start + match.end()
                     inner = match["target"].startswith("<")
                     target = (start + match.start("target") + inner, start + match.end("target") - inner)
-                    self.page.definitions.append(Definition(key, match["label"], value["href"], *where, *target, counts))
+                    self.page.definitions.append(Definition(key, match["label"], value["href"], *where, *target))
                     break
 
 
@@ -314,12 +273,11 @@ def _simple(content: str, start: int, end: int, environment: dict[str, Any]) -> 
 def _inline(content: str, at: Callable[[int], int], environment: dict[str, Any]) -> InlineContent:
     """Return what a parser makes of a content; `at` gives the place in the document of one in the content."""
     tokens = spans(content, environment)
-    links, codes, covered = [], [], []
+    links, codes = [], []
     for number, token in enumerate(tokens):
         span = token.meta.get("span")
         if span is None:
             continue
-        covered.append(span)
         start, end = at(span[0]), at(span[1])
         if token.type == "link_open":
             label = token.meta.get("label")
@@ -331,15 +289,7 @@ def _inline(content: str, at: Callable[[int], int], environment: dict[str, Any])
             inner = content[span[0] + marks : span[1] - marks]
             first = span[0] + marks + len(inner) - len(inner.lstrip())
             codes.append(CodeSpan(token.content.strip(), at(first), at(first + len(inner.strip()))))
-    inside = bytearray(len(content) + 1)
-    for begin, stop in covered:
-        inside[begin:stop] = b"\1" * (stop - begin)
-    undefined = (
-        UndefinedLink(m["text"], m["label"] or m["text"], bool(m["label"]), at(m.start()), at(m.end()))
-        for m in _BRACKETS.finditer(content)
-        if not inside[m.start()]
-    )
-    return InlineContent(_plain(tokens), tuple(links), tuple(codes), tuple(undefined))
+    return InlineContent(_plain(tokens), tuple(links), tuple(codes))
 
 
 def _inside(tokens: "list[Token]", opening: int) -> "list[Token]":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import machine, metadata, pairs, pins, routing, update_groups
+from compatkb.check.project import metadata, pairs, pins
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, install_plans, is_supported
@@ -25,10 +25,10 @@ _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _LABEL = re.compile(r"\+[\w.]+")
 _MOST_PLACES = 3  # of the other uses of a product that has ended
 
-TOPICS = (machine, metadata, pairs, pins, routing)
+TOPICS = (metadata, pairs, pins)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
-RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules, *update_groups.RULES)
+RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules)
 
 
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
@@ -48,7 +48,6 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
             continue
         yield document.finding(UNREAD, 0, 0, f"has more environments than are judged; {more} are left out")
     yield from judged(project, queries)
-    yield from update_groups.check(project, queries)
     if project.is_exhausted:
         yield documents[0].finding(UNREAD, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged")
     if queries.is_exhausted:

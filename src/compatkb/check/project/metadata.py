@@ -7,7 +7,7 @@ from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, Installe
 from compatkb.check.project.listed import cited
 from compatkb.check.project.pins import at, index_option
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
-from compatkb.check.rules import ENDED, GONE, UNLISTED, CheckRule, FileRole
+from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole
@@ -20,7 +20,7 @@ PLAIN = CheckRule(
 )
 
 
-@ENVIRONMENTS.rule(UNLISTED, GONE, ENDED)
+@ENVIRONMENTS.rule(UNLISTED, ENDED)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the images of an environment."""
     for located, image in environment.images:
@@ -39,8 +39,6 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
             message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
             yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
         return
-    if image.runs and not any(first <= queries.day <= last for first, last in image.runs):
-        yield at(located, GONE, f"{use.tag} is not listed any more", sources=tuple(url or text for text, url in image.sources))
     ended: list[str] = []
     cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from compatkb.check.project.alternatives import fitting, requirement_of, shown, way
+from compatkb.check.project.alternatives import fitting, shown, way
 from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.listed import demanded, may_have
@@ -28,17 +28,11 @@ CONTRADICT = CheckRule(
 DRIFTS = CheckRule(
     "pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned", off_in=(FileRole.NOTEBOOK,)
 )
-LOOSE = CheckRule(
-    "pin-missing",
-    Severity.WARNING,
-    "a package that has to match a pinned one is not pinned, and metadata do not tie it",
-    optional=True,
-)
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
 
 
-@SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS, LOOSE)
+@SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the packages of an environment together."""
     for installed, required in plan.empty:
@@ -245,14 +239,13 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     only what drifts with both counts.
     """
     drifting = list(_drifting_from(plan, final, queries, ANY_PYTHON, first_index=False))
-    yield from (one for one in drifting if one.rule != DRIFTS.id)
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons) if drifting else ():
             again = _drifting_from(plan, final, queries, python, first_index=by_first)
             by_place = {(one.path, one.line): one for one in again}
             drifting = [by_place[one.path, one.line] for one in drifting if (one.path, one.line) in by_place]
-    yield from (one for one in drifting if one.rule == DRIFTS.id)
+    yield from drifting
 
 
 def _drifting_from(
@@ -313,27 +306,6 @@ def _drifts(
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             yield at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             return
-        loose = not one.allowed.text and element.product not in queries.ended
-        newer = _goes_with_its_own_series(element, rest, queries)
-        declared = queries.declares(element, rest.product) or queries.declares(rest, element.product)
-        if not denial and not declared and loose and newer:
-            message = (
-                f"{queries.facts.products[element.product].name} is not pinned, and its metadata do not tie it to "
-                f"{shown(other, queries)}; the current latest, {element.version}, is compatible; a later release may not be"
-            )
-            text = fitting(one, element, other_pin, plan, queries) or requirement_of(element, queries)
-            yield at(one.parts[-1].located, LOOSE, message, fix=f"write {text}")
-            return
-
-
-def _goes_with_its_own_series(element: Element, rest: Element, queries: ProjectQueries) -> bool:
-    """Return whether a build refuses every build of some release of another product that is newer than `rest`."""
-    refused = queries.excluded(element, rest.product)
-    newer: dict[str, bool] = {}
-    for one in queries.facts.elements(rest.product):
-        if one.idx > rest.idx and one.release != rest.release:
-            newer[one.release] = newer.get(one.release, True) and bool(refused >> one.idx & 1)
-    return any(newer.values())
 
 
 def _pin(

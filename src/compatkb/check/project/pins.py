@@ -9,7 +9,7 @@ from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, Inst
 from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.check.project.values import AllowedVersions, Denial
-from compatkb.check.rules import ENDED, LIBRARY_ENDED, CheckRule, FileRole, place_of
+from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
@@ -29,15 +29,12 @@ PLATFORM = CheckRule(
     off_in=(FileRole.STEPS, FileRole.PIPELINE, FileRole.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
-WITHDRAWN = CheckRule(
-    "pin-withdrawn", Severity.ERROR, "everything that a range admits is yanked, so installers take none of it"
-)
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 _LABEL = re.compile(r"\+[\w.]+")
 
 
-@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, WITHDRAWN, LOST, ENDED, LIBRARY_ENDED)
+@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, LOST, ENDED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
@@ -156,13 +153,11 @@ def _near(product: str, version: str, queries: ProjectQueries) -> str:
 def _yanked(
     plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
 ) -> Iterator[Finding]:
-    if required.requirement.tool == "conda":
+    if required.requirement.tool == "conda" or not allowed.exact:
         return  # what an index has yanked, channels may have
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
     if asked.known and queries.own not in asked.channels:
         return  # yanks of another index
-    if asked.known and not allowed.exact:
-        allowed = queries.narrowed(allowed, asked.channels)
     elements = [e for e in queries.elements(allowed.product, allowed.mask) if e.installable]
     pages = {channel for channel in asked.channels if queries.addresses[channel][1] == "find-links"}
     if any(pages.intersection(e.channels) for e in queries.facts.elements(allowed.product)):
@@ -175,19 +170,13 @@ def _yanked(
         return
     reason = next((e.yank_reason.strip().rstrip(".") for e in gone if e.yank_reason and e.yank_reason.strip()), "")
     why = f" ({reason})" if reason else ""
-    releases = list(dict.fromkeys(e.release for e in gone))
-    if allowed.exact:
-        elsewhere = [e for e in elements if e not in own]
-        if elsewhere and "+" in allowed.text:
-            return
-        message = (
-            f"{required.product.name} {releases[-1]} is yanked from its index{why}; it is installed for being pinned exactly"
-        )
-        yield at(required.located, YANKED, message, sources=cited(queries, gone[-1]))
-    elif len(own) == len(elements):
-        names = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
-        message = f"all that {required.product.name} {allowed.text} admits is yanked{why}: {names}; installers take none of it"
-        yield at(required.located, WITHDRAWN, message, sources=cited(queries, gone[-1]))
+    elsewhere = [e for e in elements if e not in own]
+    if elsewhere and "+" in allowed.text:
+        return
+    message = (
+        f"{required.product.name} {gone[-1].release} is yanked from its index{why}; it is installed for being pinned exactly"
+    )
+    yield at(required.located, YANKED, message, sources=cited(queries, gone[-1]))
 
 
 def _one_of(findings: list[Finding]) -> Iterator[Finding]:
@@ -198,8 +187,8 @@ def _one_of(findings: list[Finding]) -> Iterator[Finding]:
 
 
 def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
-    if required.requirement.role is RequirementRole.BUILD or (required.product.role == Role.LEAF and not allowed.exact):
-        return  # a bound on what others need is no choice of a version
+    if required.requirement.role is RequirementRole.BUILD or required.product.role == Role.LEAF:
+        return  # what others need is no choice of a product of ours
     end = queries.lookups.ended(allowed.product, allowed.mask, queries.context.day, queries.context.within)
     if end is None:
         return
@@ -208,7 +197,7 @@ def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: Proj
     status = f"is out of support since {last}" if is_over else f"will be out of support after {last}"
     yield at(
         required.located,
-        LIBRARY_ENDED if required.product.role == Role.LEAF else ENDED,
+        ENDED,
         f"{required.product.name} {allowed.text.removeprefix('==')} {status}",
         sources=sources,
     )

@@ -87,13 +87,6 @@ class ProjectQueries:
         """The channel that clients ask when they are told of none."""
         return next(channel.id for channel in channels(self.facts) if channel.style == "default")
 
-    @cached_property
-    def ended(self) -> frozenset[str]:
-        """The products of which no release will come any more: their lists are whole for good, and all support is over."""
-        last = max((scope.until for scope in self.facts.scopes), default=0)
-        whole = {s.product for s in self.facts.scopes if s.until == last and not s.devices and "<" not in s.spec}
-        return frozenset(p for p in whole if all(e.has_ended(self.day) for e in self.facts.elements(p)))
-
     def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
         """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
         others = self.facts.products
@@ -320,12 +313,6 @@ class ProjectQueries:
             others = self.facts.products
             self._metadata[product] = any(e.in_metadata for other in others for e in self.facts.edges(product, other))
         return self._metadata[product]
-
-    def declares(self, element: Element, other: str) -> bool:
-        """Return whether an installer can see what a build demands of another product, or what that demands of it."""
-        return self.requires(element, other) or any(
-            e.in_metadata and e.to_mask >> element.idx & 1 for e in self.facts.edges(other, element.product)
-        )
 
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from compatkb.core.names import normal
 from compatkb.parsers.commands.model import (
@@ -35,33 +34,18 @@ _VALUED = (
 )  # fmt: skip
 
 
-class ContainerRun(NamedTuple):
-    """A command that runs or pulls an image: the image, None where none is named, and the options before it."""
-
-    image: Word | None
-    options: tuple[tuple[str, Word], ...]
-
-
-def container_run(words: Sequence[Word]) -> ContainerRun | None:
-    """Return what a command of docker or what is like it runs or pulls; None for other commands."""
+def _container_image(words: Sequence[Word]) -> Word | None:
+    """Return the image that a command of docker or what is like it runs or pulls; None for other commands."""
     tool = words[0].value.rpartition("/")[2] if words else ""
     verb = words[1].value if len(words) > 1 else ""
     runs = ("run", "pull", "create", "from", "shell", *(("exec",) if tool in ("singularity", "apptainer") else ()))
     if tool not in CONTAINER_TOOLS or verb not in runs:
         return None
-    options: list[tuple[str, Word]] = []
     at = 2
     while at < len(words) and (words[at].value.startswith("-") or not words[at].value):
-        word = words[at]
-        name, equals, value = word.value.partition("=")
-        if equals and word.raw.startswith(f"{name}="):
-            place = word.place._replace(column=word.place.column + len(name) + 1)
-            options.append((name, word._replace(value=value, raw=word.raw[len(name) + 1 :], place=place)))
-        elif name in _VALUED and at + 1 < len(words):
-            at += 1
-            options.append((name, words[at]))
-        at += 1
-    return ContainerRun(words[at] if at < len(words) else None, tuple(options))
+        has_value = words[at].value in _VALUED and at + 1 < len(words)
+        at += 2 if has_value else 1
+    return words[at] if at < len(words) else None
 
 
 def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
@@ -155,8 +139,7 @@ def system(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
 
 def container(run: Invocation, _: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of docker or what is like it: the image that it runs."""
-    ran = container_run(whole)
-    if ran and (word := ran.image):
+    if word := _container_image(whole):
         text = word.value.removeprefix("docker://")
         if use := image_use(text, word.place, word.raw, run.group, unknown=word.open, derived=word.derived, step=run.step):
             run.scope.reading.add(use)
