@@ -13,7 +13,6 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
-from compatkb.request.words import read_words
 from compatkb.store.cache import locate
 from compatkb.store.queries.products import ReleaseRecord, releases_of
 from compatkb.store.reader import Snapshot
@@ -63,7 +62,7 @@ class KnowledgeBase:
         needs: Sequence[str] = (),
         route: str | None = None,
     ) -> Request:
-        """Return a request: version words by product, words such as `numpy==2.0` or `oneccl-bind-pt`, and features needed.
+        """Return a request: version words by product, words as on the command line, and features needed.
 
         Raises UsageError for what the data do not know; `as_of` is the day of the data unless given, `route` any.
         """
@@ -99,9 +98,7 @@ class KnowledgeBase:
         """
         if not words:
             raise UsageError("name what should work together: pins, and where they run")
-        places, rest = read_words(self.facts, words)
-        devices = (device,) if device else ()
-        return answer_of(self.facts, make_request(self.facts, places, rest, devices, Clock(current_day(), as_of)))
+        return answer_of(self.facts, self.request(words=words, device=device, as_of=as_of))
 
     def reasons(self, answer: Answer) -> tuple[str, ...]:
         """Return why an answer is a no, a sentence each; empty for any other."""

@@ -14,7 +14,6 @@ from compatkb.output import registry
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
 from compatkb.request.parser import make_request
-from compatkb.request.words import read_words
 
 EXPLAIN = "explain"
 
@@ -61,13 +60,12 @@ def answer(
     if index and form != "pylock":
         raise UsageError("--index says where a lock file finds its files: --format pylock")
     facts, clock = open_facts(data, as_of)
-    read, rest = read_words(facts, words or ())
-    request = make_request(facts, [*pins, *read], rest, device or (), clock, needs or (), route)
+    request = make_request(facts, pins, words or (), device or (), clock, needs or (), route)
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=clock.day.toordinal() - min_age - 1)
     resolution = answer_of(facts, request, patience())
     edges = why or (form == "json" and explains and not resolution.causes)
-    each = len([*(device or ()), *(name for name, _ in [*pins, *read] if name == "device")]) > 1
+    each = request.names_devices and len(request.devices) > 1
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
     show(registry.form(ctx.info_name or "", form)(facts, resolution, wanted))
     return 1 if resolution.verdict in ("does-not-work", "unknown") else 0

@@ -27,7 +27,6 @@ from compatkb.output.stack_files import automatic_of
 from compatkb.output.text import answer_text
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
-from compatkb.request.words import read_words
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
@@ -58,8 +57,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
 
     def answer(words: list[str]) -> Answer:
         clock = Clock(current_day())
-        places, rest = read_words(facts, words)
-        return answer_of(facts, make_request(facts, places, rest, (), clock), patience())
+        return answer_of(facts, make_request(facts, (), words, (), clock), patience())
 
     def resolve(words: list[str]) -> str:
         return _answer(facts, answer(words))

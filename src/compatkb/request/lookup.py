@@ -1,8 +1,10 @@
 """Looks up what a name or a version word means: the product, the feature, the elements."""
 
 import re
-from functools import reduce
+from collections.abc import Mapping
+from functools import lru_cache, reduce
 from operator import or_
+from typing import NamedTuple
 
 from compatkb.core.names import close, spellings, word_key
 from compatkb.errors import UsageError
@@ -14,6 +16,29 @@ OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
 _PACKAGES = f"\n  for an application, ask for the packages that it needs, such as torch{_SEE.format('list')}"
+
+
+class Meaning(NamedTuple):
+    """What a word stands for by itself, to the letter."""
+
+    product: str | None = None
+    feature: str | None = None
+    places: tuple[str, ...] = ()  # the products that have such a version, of those whose versions may stand as words
+
+
+@lru_cache(8)
+def meanings(facts: Snapshot) -> Mapping[str, Meaning]:
+    """Return what the words of the data stand for, by `word_key`; made once."""
+    known = {key: Meaning(product=product) for key, product in facts.product_names.items()}
+    for feature, words in facts.features.items():
+        for word in (*words, feature):
+            key = word_key(word)
+            known[key] = known.get(key, Meaning())._replace(feature=feature)
+    for place in [each for each in _PLACES if each in facts.products]:
+        for key in facts.version_words(place, False):
+            meaning = known.get(key, Meaning())
+            known[key] = meaning._replace(places=(*meaning.places, place))
+    return known
 
 
 def find_product(facts: Snapshot, name: str) -> Product:
@@ -37,9 +62,8 @@ def find_product(facts: Snapshot, name: str) -> Product:
 
 def find_feature(facts: Snapshot, name: str) -> str:
     """Return the id of the feature that a name means; raises UsageError with the closest names."""
-    known = {word_key(word): feature for feature, words in facts.features.items() for word in words}
-    known |= {word_key(feature): feature for feature in facts.features}
-    if (feature_id := known.get(word_key(name))) is not None:
+    known = {key: meaning.feature for key, meaning in meanings(facts).items() if meaning.feature}
+    if feature_id := known.get(word_key(name)):
         return feature_id
     product = facts.product(name)
     if product is not None:
@@ -135,10 +159,11 @@ def normal_version(product: Product, text: str) -> str | None:
 
 def products_having(facts: Snapshot, version: str) -> list[str]:
     """Return the products that have a version, a patch of Python included."""
+    having = set(facts.products_with(plain_version(version)))
     return [
         name
         for name, product in facts.products.items()
-        if facts.word(name, plain_version(version)) or (product.scheme == "minor" and find_versions(facts, product, version))
+        if name in having or (product.scheme == "minor" and find_versions(facts, product, version))
     ]
 
 

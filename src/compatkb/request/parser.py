@@ -18,7 +18,7 @@ from compatkb.request.lookup import (
     normal_version,
     plain_version,
 )
-from compatkb.request.words import with_architectures
+from compatkb.request.words import read_words, with_architectures
 from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
@@ -36,9 +36,10 @@ def make_request(
     needs: Sequence[str] = (),
     route: str | None = None,
 ) -> Request:
-    """Return the request for version words by product id (`options`), PRODUCT or PRODUCT==V `words`, needed features.
+    """Return the request for version words by product id (`options`), words as people type them, needed features.
 
-    `route` is the id of the only way to reach a device that will do; without a clock it is asked on the day of the data.
+    Words are products, pins (PRODUCT==V) and where it runs (`B580`, `Ubuntu 24.04`, `py3.12`, `xpu`), in any case. `route` is
+    the id of the only way to reach a device that will do; without a clock it is asked on the day of the data.
 
     Raises UsageError naming every word that is wrong and what would be right.
     """
@@ -49,7 +50,8 @@ def make_request(
     pins: dict[str, Pin] = {}
     bare: list[str] = []
     asked = list(devices)
-    for name, text in with_architectures(facts, options):
+    places, words = read_words(facts, words)
+    for name, text in with_architectures(facts, (*options, *places)):
         with _noting(problems):
             if name == "device":
                 asked.append(text)
@@ -81,7 +83,8 @@ def make_request(
         raise WordsError(tuple(problems)) if len(problems) > 1 else UsageError(problems[0])
     as_of = (asked_about or knowledge).toordinal()
     today = clock.day.toordinal() if clock else as_of
-    return Request(pinned, free, served, as_of, today, lists_until, route, _extras(facts, words))
+    extras = _extras(facts, words)
+    return Request(pinned, free, served, as_of, today, lists_until, route, extras, names_devices=bool(asked))
 
 
 @contextmanager

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compatkb.core.names import word_key
-from compatkb.request.lookup import OPERATORS, places_named, products_having
+from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
 from compatkb.store.reader import Snapshot
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
+_VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
 _NEWEST = ("latest", "newest")
 """Words behind a product that say what is so anyhow: of what works, the newest comes first."""
 _LONGEST = 5
@@ -15,16 +16,17 @@ _LONGEST = 5
 
 
 def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return words as people type them as options and words of `make_request`: `B580 py3.12 torch` pins hardware and Python.
+    """Return words as people type them as options and words: `B580 py3.12 torch` pins hardware and Python, asks for torch.
 
-    A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse.
+    A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse, which reads all words
+    so: those of the command line, of the page, of the API and of an agent.
     """
     options: list[tuple[str, str]] = []
     rest: list[str] = []
     left = [part for word in words for part in _parts(facts, word)]
     while left:
         count, read = _read_place(facts, left)
-        if rest and _NUMBER.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
+        if rest and _VERSION.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
             rest.pop()
             read = [(product.id, left[0])]
         elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])):
@@ -54,11 +56,13 @@ def read_release(facts: Snapshot, name: str, version: str | None = None) -> tupl
 
 def _read_place(facts: Snapshot, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
     """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
+    known = meanings(facts)
     for count in range(min(len(words), _LONGEST), 0, -1):
         text = " ".join(words[:count])
         if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(facts, text) != ["python"]):
             continue
-        if count == 1 and (facts.product(text) or word_key(text) in {word_key(name) for name in facts.features}):
+        meaning = known.get(word_key(text), Meaning())
+        if count == 1 and (meaning.product or meaning.feature or text in facts.products):
             continue
         if pair := _platform(facts, text):
             return count, pair

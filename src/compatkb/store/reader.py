@@ -114,19 +114,30 @@ class Snapshot:
 
     def product(self, name: str) -> Product | None:
         """Return a product by id, distribution name, import name or alias."""
-        if name in self.products:
-            return self.products[name]
-        rows = self.select("select product from name where name = ?", word_key(name))
-        return self.products[rows[0][0]] if rows else None
+        return self.products.get(name) or self.products.get(self.product_names.get(word_key(name), ""))
+
+    @cached_property
+    def product_names(self) -> dict[str, str]:
+        """The products by every name that they go by, as `word_key` has it."""
+        return dict(self._db.execute("select name, product from name"))
+
+    @memoized
+    def version_words(self, product: str, strict: bool) -> dict[str, str]:
+        """Return the words that name versions of a product, with the elements of each as hexadecimal digits."""
+        query = "select word, mask from word where product = ? and strict = ?"
+        return dict(self._db.execute(query, (product, strict)))
+
+    def products_with(self, word: str) -> list[str]:
+        """Return the products of which a word names a version."""
+        return [product for (product,) in self.select("select product from word where word = ? and strict = 0", word.lower())]
 
     def word(self, product: str, text: str, *, strict: bool = False) -> int | None:
         """Return the elements that a version word names, None where the data do not know the word."""
         key = word_key(text) if self.products[product].scheme == "listed" else text.lower()
-        query = "select mask from word where product = ? and word = ? and strict = ?"
-        rows = self.select(query, product, key, int(strict))
-        if not rows:
-            rows = [(mask,) for pattern, mask in self._models.get(product, ()) if re.fullmatch(pattern, key)]
-        return int(rows[0][0], 16) if rows else None
+        mask = self.version_words(product, strict).get(key)
+        if mask is None:
+            mask = next((mask for pattern, mask in self._models.get(product, ()) if re.fullmatch(pattern, key)), None)
+        return None if mask is None else int(mask, 16)
 
     @cached_property
     def _models(self) -> dict[str, list[tuple[str, str]]]:
@@ -135,6 +146,7 @@ class Snapshot:
             patterns.setdefault(product, []).append((pattern, mask))
         return patterns
 
+    @memoized
     def names(self, product: str) -> dict[str, str]:
         """Return the names of a listed product's versions as people write them, by the word that they are looked up by."""
         query = "select version, name, aliases from release where product = ? order by position desc"

@@ -263,6 +263,7 @@ class Request(NamedTuple):
     extras: frozenset[tuple[str, str]] = frozenset()  # products with the extras that are asked for
     uploaded_until: int | None = None  # the last day of uploads that installers take; any unless given
     channels: frozenset[str] | None = None  # the only indexes that packages are taken from; any unless given
+    names_devices: bool = False  # the devices are those that were asked for, rather than all that the pins leave
 
     def pin(self, product: str) -> Pin | None:
         """Return the pin on a product, None where it is free."""

@@ -127,7 +127,8 @@ def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
                 options.append((pin.product, text))
             else:
                 words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
-    return asked._replace(options=_ordered(tuple(options)), words=tuple(words))
+    devices = asked.devices or (request.devices if request.names_devices else ())
+    return asked._replace(options=_ordered(tuple(options)), words=tuple(words), devices=devices)
 
 
 def _is_word(text: str, product: str) -> bool:
