@@ -10,8 +10,6 @@ from markdown_defects import review, rules
 from compatkb.check import check
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.grammar import columns_of
-from compatkb.check.markdown.html_text import markdown_of_html
-from compatkb.core.text_position import SourceText
 from compatkb.store.reader import Snapshot
 
 DAY = date(2024, 8, 26)
@@ -177,34 +175,6 @@ def test_foreign_images_are_left_alone(facts: Snapshot) -> None:
 def test_sound_text_gives_nothing(facts: Snapshot, text: str) -> None:
     """What only looks like a defect is none: negations, bounds, commits, footnotes, licences, series, remarks."""
     assert rules(review(facts, text, DAY)) == []
-
-
-def test_lines_that_messages_name_are_those_of_the_file(facts: Snapshot) -> None:
-    """A message about reStructuredText names the line of the other pin in the file, not in the Markdown made from it."""
-    text = (
-        "Install\n=======\n\n.. list-table::\n\n   * - PyTorch\n     - Day\n   * - 2.5.0\n     - May\n\n"
-        ".. code-block:: sh\n\n   pip install torch==2.5.0\n   pip install intel-extension-for-pytorch==2.4.0\n"
-    )
-    found = check([TextDocument("a.rst", text)], CheckContext(facts, clock())).findings
-    (message,) = [finding.message for finding in found if finding.rule == "install-together"]
-    assert "(line 13)" in message
-    assert text.splitlines()[12].strip() == "pip install torch==2.5.0"
-
-
-@pytest.mark.parametrize(
-    ("html", "markdown"),
-    [
-        ("<table><tr><th>a<th>b</tr></table>", "|a |b |\n|---|---|"),
-        ("<table><tr><th>a</th> <th>b</th></tr></table>", "|a |b |\n|---|---|"),
-        ('<p>see <a href="x y">y</a>, <b>z</b></p><div>v</div>', "see [y](x%20y), z\n\n\n\nv"),
-        ("a<br>b <code>c*</code> d*", "a\n\nb `c*` d\\*"),
-        ("<h2>a</h2><ul><li>b<li>c</ul>", "## a\n\n\n\n\n\n- b\n\n- c"),
-        ('<pre class="language-sh">a\nb</pre>', "```sh\na\nb\n```"),
-    ],
-)
-def test_html_is_read_as_the_markdown_that_says_the_same(html: str, markdown: str) -> None:
-    """Cells end where the next one begins, links keep their target, blocks stand apart, and marks in text are no Markdown."""
-    assert "".join(piece.text for piece in markdown_of_html(SourceText(html))).strip() == markdown
 
 
 @pytest.mark.parametrize(

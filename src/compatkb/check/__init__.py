@@ -27,7 +27,7 @@ def _states_versions(path: str) -> bool:
     return kind_of(path) not in (None, "markdown")
 
 
-_DOCUMENTS = (".md", ".markdown", ".mdown", ".mkd", ".rst", ".html", ".htm", ".ipynb")
+_DOCUMENTS = (".md", ".markdown", ".mdown", ".mkd", ".ipynb")
 _BUILDS = ("compose", "dockerfile", "markdown")
 CHECKERS = (
     CheckerFamily(lambda path: path.lower().endswith(_DOCUMENTS), lambda: import_module("compatkb.check.markdown.checker")),

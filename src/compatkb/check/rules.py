@@ -40,7 +40,7 @@ _PASSED_OVER = re.compile(
     r"tests?/(?:[^/]+/)*(?:data|files|resources|assets|inputs|projects|samples|cases))/"
     rf"|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?$"
     r"|(?<=/)[\w.-]+[-_](?:main|master)/"  # an unpacked archive of another repository
-    r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|rst|html?|markdown)$"
+    r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|markdown)$"
     r"|[^/]*\{\{|(?:^|/)(?:cookiecutters?|scaffolds?)/|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
     re.IGNORECASE,
 )

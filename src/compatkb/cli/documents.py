@@ -34,7 +34,7 @@ def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, 
     return 0
 
 
-@docs.command("render", help="fill the marked regions of Markdown, reStructuredText and HTML files")
+@docs.command("render", help="fill the marked regions of Markdown files")
 def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
     from compatkb.docgen.render import find_files, read_documents, report_json, report_text, write_document
@@ -66,9 +66,7 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
 def docs_table(
     kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
     words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
-    form: Annotated[
-        Literal["markdown", "rst", "html", "csv", "json"], o.option("--format", "form of the output")
-    ] = "markdown",
+    form: Annotated[Literal["markdown", "csv", "json"], o.option("--format", "form of the output")] = "markdown",
     as_of: Day = None,
     data: o.Data = None,
 ) -> int:

@@ -1,6 +1,6 @@
-"""Finds and checks the marked regions of Markdown, reStructuredText and HTML.
+"""Finds and checks the marked regions of Markdown.
 
-In Markdown markdown-it tells comments from code blocks, code spans and plain text, as those who show the page will.
+markdown-it tells comments from code blocks, code spans and plain text, as those who show the page will.
 """
 
 import re
@@ -17,9 +17,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _SPANS = MarkdownIt("commonmark")
-_COMMENT = re.compile(r"^\.\. compatkb:(?P<word>[\w-]*)(?P<rest>.*(?:\r\n?|\n|$)(?:[ \t]+\S.*(?:\r\n?|\n|$))*)", re.MULTILINE)
-_RAW = re.compile(r"<(script|style|textarea|title)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_WORD = "compatkb:"
 
 
 class MarkerProblem(NamedTuple):
@@ -54,21 +51,10 @@ class Region(NamedTuple):
     newline: str  # how its line ends
 
 
-MARKDOWN, RESTRUCTURED, HYPERTEXT = "markdown", "rst", "html"
-"""The forms of text that can hold regions."""
-
-
-def find_regions(text: str, form: str = MARKDOWN) -> tuple[list[Region], list[MarkerProblem]]:
+def find_regions(text: str) -> tuple[list[Region], list[MarkerProblem]]:
     """Return the regions of a text in order, and all that is wrong with its markers, by line."""
     problems: list[MarkerProblem] = []
-    if form == RESTRUCTURED:
-        markers = list(_restructured_markers(text, problems))
-    elif form == HYPERTEXT:
-        lines = [match.span() for match in _LINE.finditer(text)]
-        markers = list(_block_markers(_without_raw_text(text), lines, 1, problems)) if lines else []
-    else:
-        markers = list(_markers(text, problems))
-    regions = list(_paired(markers, problems))
+    regions = list(_paired(list(_markers(text, problems)), problems))
     known: dict[str, int] = {}
     for region in regions:
         first = known.setdefault(region.name, region.line)
@@ -106,28 +92,6 @@ def _block_markers(text: str, lines: list[tuple[int, int]], first: int, problems
             problems.append(MarkerProblem(first + number, "a marker stands alone on its line"))
             continue
         yield Marker(match["word"], match["rest"], first + number, start, stop, indent, after.lstrip(" \t") or "\n")
-
-
-def _restructured_markers(text: str, problems: list[MarkerProblem]) -> Iterator[Marker]:
-    """Yield the markers of a reStructuredText: comments that start at the beginning of a line, after a blank one."""
-    for match in _COMMENT.finditer(text):
-        line = _line_of(text, match.start())
-        before = text[: match.start()].rstrip(" \t")
-        if before and not re.search(r"(?:^|\r\n?|\n)[ \t]*(?:\r\n?|\n)$", before):
-            problems.append(MarkerProblem(line, "a marker needs a blank line before it"))
-            continue
-        ending = re.search(r"\r\n?|\n", match[0])
-        rest = " ".join(match["rest"].split())
-        yield Marker(match["word"], f" {rest}", line, match.start(), match.end(), "", ending[0] if ending else "\n")
-
-
-def _without_raw_text(text: str) -> str:
-    """Return HTML of the same length in which scripts and the like hold no markers: what stands there is no comment."""
-    return _RAW.sub(lambda match: match[0].replace(_WORD, "-" * len(_WORD)), text)
-
-
-def _line_of(text: str, place: int) -> int:
-    return len(re.findall(r"\r\n?|\n", text[:place])) + 1
 
 
 def _inline_markers(token: Token, line: int) -> Iterator[MarkerProblem]:

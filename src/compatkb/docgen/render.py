@@ -13,11 +13,11 @@ from markdown_it import MarkdownIt
 
 from compatkb.core.atomic_write import write_file
 from compatkb.docgen.kinds import content_of
-from compatkb.docgen.regions import HYPERTEXT, MARKDOWN, RESTRUCTURED, MarkerProblem, Region, find_regions
+from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
 from compatkb.output.document_model import Block, Table, plain, spans
 from compatkb.output.json_document import document
-from compatkb.output.writers import Links, comma_separated, hypertext, render, restructured
+from compatkb.output.writers import Links, comma_separated, render
 from compatkb.store.reader import Snapshot
 
 
@@ -39,22 +39,20 @@ _SWALLOWED = (
 )
 
 
-def fill(
-    facts: Snapshot, text: str, form: str = MARKDOWN, day: date | None = None
-) -> tuple[str, list[Filled], list[MarkerProblem]]:
+def fill(facts: Snapshot, text: str, day: date | None = None) -> tuple[str, list[Filled], list[MarkerProblem]]:
     """Return the text with every region filled, the regions, and all that is wrong; the rest of the text stays as it is.
 
     `day` is that of the regions that name none, unless given the date of the data. A link is defined once in a text.
     """
-    regions, problems = find_regions(text, form)
-    links = Links(_defined(text, regions) if form == MARKDOWN else {})
+    regions, problems = find_regions(text)
+    links = Links(_defined(text, regions))
     parts: list[str] = []
     filled: list[Filled] = []
     place = 0
     for region in regions:
         before = text[region.start : region.end]
         try:
-            after = _placed(FORMS[form](facts, content_of(facts, region.kind, region.arguments, day), links), region)
+            after = _placed(render(content_of(facts, region.kind, region.arguments, day), links), region)
         except CompatkbError as error:
             problems.append(MarkerProblem(region.line, f"region {region.name}: {error}"))
             continue
@@ -62,7 +60,7 @@ def fill(
         parts += [text[place : region.start], after]
         place = region.end
     result = "".join([*parts, text[place:]])
-    left = {region.name for region in find_regions(result, form)[0]}
+    left = {region.name for region in find_regions(result)[0]}
     problems += [MarkerProblem(region.line, _SWALLOWED.format(region.name)) for region in regions if region.name not in left]
     return result, filled, sorted(problems)
 
@@ -100,18 +98,14 @@ def _table_json(facts: Snapshot, blocks: Sequence[Block], _: Links) -> str:
 
 
 FORMS: dict[str, Callable[[Snapshot, Sequence[Block], Links], str]] = {
-    MARKDOWN: lambda _, blocks, links: render(blocks, links),
-    RESTRUCTURED: lambda _, blocks, __: restructured(blocks),
-    HYPERTEXT: lambda _, blocks, __: hypertext(blocks),
+    "markdown": lambda _, blocks, links: render(blocks, links),
     "csv": lambda _, blocks, __: comma_separated(blocks),
     "json": _table_json,
 }
-"""What writes a table, by form: those of the files that hold regions, and two more that `docs table` prints."""
+"""What writes a table, by form, as `docs table` prints it."""
 
 
 USUAL = ("README.md", "docs")
-_SUFFIXES = {".md": MARKDOWN, ".rst": RESTRUCTURED, ".html": HYPERTEXT}
-"""The form of a file by the end of its name; others are Markdown."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -151,7 +145,7 @@ def find_files(names: Iterable[str]) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(root, name) for name in sorted(files) if name.endswith(tuple(_SUFFIXES)))
+        yield from (Path(root, name) for name in sorted(files) if name.endswith(".md"))
 
 
 def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[MarkedFile]:
@@ -166,7 +160,7 @@ def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = No
         except DocumentError as error:
             problems += error.problems
             continue
-        after, regions, wrong = fill(facts, text, _SUFFIXES.get(path.suffix.lower(), MARKDOWN), day)
+        after, regions, wrong = fill(facts, text, day)
         problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
         documents.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
     if problems:

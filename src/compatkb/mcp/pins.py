@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.code_blocks import read_code_blocks, read_files, read_inline
-from compatkb.check.markdown.sources import as_markdown
 from compatkb.check.markdown.text import CodeBlock, read_page
 from compatkb.check.project.environments import Project, ProjectEnvironment
 from compatkb.check.project.install_plan import InstallPlan, declared, install_plans, sources_of
@@ -79,8 +78,7 @@ def _readings(document: TextDocument) -> Iterator[ParsedFile]:
     if kind_of(document.path) not in (None, "markdown"):
         yield read(document.path, document.text)
         return
-    fragment = as_markdown(document)
-    page = read_page(TextDocument(document.path, fragment.text) if fragment else document)
+    page = read_page(document)
     yield read_code_blocks(page)
     yield read_inline(page)
     yield from read_files(page)

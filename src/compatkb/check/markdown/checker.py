@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREAD
 from compatkb.check.markdown import commands, days, images, links, machine, stacks
-from compatkb.check.markdown.sources import as_markdown, moved
+from compatkb.check.markdown.sources import markdown_of_notebook, moved
 from compatkb.check.markdown.text import PAGES, read_page
 from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding
@@ -29,10 +29,9 @@ RULES: tuple[CheckRule, ...] = tuple(PAGES.rules)
 
 def check(document: TextDocument, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a document."""
-    fragment = as_markdown(document)
-    if fragment is None:
+    if not document.path.lower().endswith(".ipynb"):
         yield from _checked(document, context)
-    elif fragment.text:
+    elif (fragment := markdown_of_notebook(document)).text:
         inner = TextDocument(document.path, fragment.text)
         yield from moved(document, inner, fragment, _checked(inner, context))
 

@@ -1,46 +1,19 @@
-"""Documents in other formats, converted to Markdown to be checked; findings keep their place in the original file."""
+"""The Markdown of notebooks: findings keep their place in the notebook."""
 
 import re
 from collections.abc import Iterator
 
 from compatkb.check.document import TextDocument
-from compatkb.check.suppressions import fenced_blocks
 from compatkb.core.findings import Edit, Finding
+from compatkb.parsers.notebook import cells
 from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 
-MOST_CHARACTERS = 2_000_000
-"""Longer pages are read up to here."""
-
-_GENERATED = re.compile(r"<meta\s[^>]{0,200}\bname=[\"']?generator\b|\bdocumentation_options\.js\b", re.IGNORECASE)
-"""What pages have that a program made: they are mended in what they are made from."""
 _LINE = re.compile(r"\bline (\d+)\b")
-_OPENS = re.compile(r"<table\b", re.IGNORECASE)
-_CLOSES = re.compile(r"</table\s*>", re.IGNORECASE)
 
 
-def as_markdown(document: TextDocument) -> Fragment | None:
-    """Return a document as Markdown that knows where each letter stands; None for one that is Markdown all through."""
-    path = document.path.lower()
-    if not path.endswith((".ipynb", ".html", ".htm", ".rst")):
-        return _with_tables(SourceFile(path, document.text)) if _OPENS.search(document.text) else None
-    source = SourceFile(path, document.text)
-    if path.endswith(".ipynb"):
-        return _notebook(source)
-    if path.endswith(".rst"):
-        from compatkb.check.markdown.rst_text import markdown_of_rst
-
-        return Fragment(source, markdown_of_rst(source))
-    if _GENERATED.search(document.text):
-        return Fragment(source, [])
-    from compatkb.check.markdown.html_text import markdown_of_html
-
-    return Fragment(source, markdown_of_html(source, 0, MOST_CHARACTERS))
-
-
-def _notebook(source: SourceFile) -> Fragment:
+def markdown_of_notebook(document: TextDocument) -> Fragment:
     """Return the text cells of a notebook, one after the other; those of code are read as what they install."""
-    from compatkb.parsers.notebook import cells
-
+    source = SourceFile(document.path, document.text)
     pieces: list[Segment] = []
     try:
         for cell in cells(source, "markdown"):
@@ -48,25 +21,6 @@ def _notebook(source: SourceFile) -> Fragment:
     except TreeError:
         pass  # told by the reader of its code
     return Fragment(source, pieces)
-
-
-def _with_tables(document: SourceFile) -> Fragment | None:
-    """Return a Markdown document whose HTML tables are written as its own; None where they are all examples in code."""
-    from compatkb.check.markdown.html_text import markdown_of_html
-
-    pieces: list[Segment] = []
-    at = 0
-    fenced = [(document.offset(opened), document.offset(closed)) for opened, closed in fenced_blocks(document)]
-    for opening in _OPENS.finditer(document.text):
-        if opening.start() < at or any(start <= opening.start() < end for start, end in fenced):
-            continue
-        closing = _CLOSES.search(document.text, opening.end())
-        if closing is None:
-            break
-        pieces.append(Segment(document.text[at : opening.start()], at))
-        pieces += [Segment("\n\n", opening.start()), *markdown_of_html(document, opening.start(), closing.end())]
-        at = closing.end()
-    return Fragment(document, [*pieces, Segment(document.text[at:], at)]) if at else None
 
 
 def moved(document: TextDocument, inner: TextDocument, fragment: Fragment, findings: Iterator[Finding]) -> Iterator[Finding]:
