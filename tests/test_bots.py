@@ -30,17 +30,6 @@ def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str) -> Non
     assert checked.returncode == 0, checked.stdout
 
 
-@pytest.mark.parametrize(("form", "name"), FILES.items())
-@pytest.mark.parametrize("words", STACKS)
-def test_check_has_nothing_to_say(run: Runner, tmp_path: Path, form: str, name: str, words: tuple[str, ...]) -> None:
-    """Beside the requirements of its stack the file gets no finding."""
-    (tmp_path / ".github").mkdir()
-    (tmp_path / "requirements.txt").write_text(run("resolve", *words, "--format", "requirements").out, encoding="utf-8")
-    made = run("resolve", *words, "--format", form).out
-    (tmp_path / name).write_text(made, encoding="utf-8")
-    assert name not in run("check", str(tmp_path)).out
-
-
 def test_renovate_allows_what_goes_together(run: Runner) -> None:
     """One group; each package within its series, from the index of its builds; what has ended is left alone."""
     rules = json.loads(run("resolve", "torch==2.8.0", "--device", "xpu", "--format", "renovate").out)["packageRules"]

@@ -21,7 +21,7 @@ UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be
 RULES = (UNREADABLE, UNREAD)
 
 MOST_BYTES = 20_000_000
-_HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".azure", ".azure-pipelines", ".devcontainer", ".docker")
+_HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer", ".docker")
 _LEFT_OUT = ("node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist")
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),

@@ -26,9 +26,9 @@ class FileRole(StrEnum):
     DOCUMENT = "document"
 
 
-_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
+_LOCKS = ("uv.lock", "poetry.lock")
 _STEPS = ("shell", "batch", "makefile", "compose", "devcontainer", "yaml")
-_PIPELINES = ("github", "gitlab", "azure")
+_PIPELINES = ("github", "gitlab")
 _VERSION = r"v?\d+(?:\.\d+)+"
 _GONE = "deprecated|legacy|obsolete|outdated|unmaintained|unused|old|bak|backups?|attic|graveyard|orig"
 _PASSED_OVER = re.compile(

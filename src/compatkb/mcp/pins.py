@@ -29,7 +29,6 @@ _LOOSE = ("", "diff", "patch", "suggestion", "txt", "text", "plaintext", "ini", 
 """Languages of code blocks that may hold requirements."""
 _KEYS = (
     (r"^\[(?:project|tool\.|build-system|dependency-groups)", "pyproject.toml"),
-    (r"^\[packages\]", "Pipfile"),
     (r"^\[(?:workspace|pypi-dependencies)", "pixi.toml"),
     (r"^\[options", "setup.cfg"),
     (r"^jobs:", ".github/workflows/a.yml"),

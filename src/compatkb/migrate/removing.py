@@ -9,8 +9,8 @@ from compatkb.core.findings import Edit
 from compatkb.parsers.statement import Include, IndexUse, ParsedFile, Requirement, Statement, Word
 
 LINES = ("requirements", "constraints")
-TABLES = ("pyproject", "setup.cfg", "Pipfile")
-COMMANDS = ("dockerfile", "shell", "github", "gitlab", "azure", "notebook")
+TABLES = ("pyproject", "setup.cfg")
+COMMANDS = ("dockerfile", "shell", "github", "gitlab", "notebook")
 _CONTINUED = re.compile(r"\\[ \t]*(?:\r\n?|\n)")
 _GLUE = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*")
 _BACK = re.compile(r"(?<![ \t])(?:[ \t]|\\[ \t]*+(?:\r\n?|\n))*+\Z")
@@ -60,7 +60,7 @@ def removal(document: TextDocument, reading: ParsedFile, statement: Statement, g
         return _entry(document, where)
     if (word := reading.words.get(statement.place)) is not None:
         return _word(document, reading, word, statement, gone)
-    if reading.kind in ("environment", "compose", "github", "gitlab", "azure"):
+    if reading.kind in ("environment", "compose", "github", "gitlab"):
         return _item(document, where)
     return None
 

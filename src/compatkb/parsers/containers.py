@@ -1,22 +1,17 @@
-"""Compose files, Kubernetes manifests, Helm values, development containers and Cog: images, and commands that install."""
+"""Compose files and development containers: images, and commands that install."""
 
 import re
 
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope
-from compatkb.parsers.conda import read_pip_line
-from compatkb.parsers.images import image_use
 from compatkb.parsers.pipelines import Runner
-from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
+from compatkb.parsers.positioned_yaml import YamlNode, read_json
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.source import Fragment, Segment, SourceFile
-from compatkb.parsers.statement import MAIN, Include, IndexUse, ParsedFile, Word
+from compatkb.parsers.statement import MAIN, ParsedFile
 
-_IMAGE_LINE = re.compile(r"^[ \t]*+(?:-[ \t]++)?[\"']?image[\"']?[ \t]*+:[ \t]*+[\"']?([^\s\"'#{}]+)", re.MULTILINE)
-_KEY = re.compile(r"image|.*[a-z]Image|.*[_-]image")
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
 _COMMANDS = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand")
-_PIP_STEP = 1
 
 
 def read_compose(root: YamlNode, reading: ParsedFile) -> None:
@@ -31,32 +26,6 @@ def read_compose(root: YamlNode, reading: ParsedFile) -> None:
             _command(service.get(key), CommandScope(reading, variables, group))
 
 
-def read_manifests(roots: list[YamlNode], reading: ParsedFile) -> None:
-    """Add the images of Kubernetes manifests or Helm values, wherever they stand; each container is a group."""
-    runner = Runner(reading)
-    for root in roots:
-        for node in walk(root):
-            for key, value in node.pairs:
-                if _KEY.fullmatch(key.text):
-                    _image(runner, node, value)
-
-
-def _image(runner: Runner, holder: YamlNode, value: YamlNode) -> None:
-    group = f"container:{value.place.line}"
-    if value.kind == "text" and re.search(r"[:/@]", value.text):
-        runner.image(value, {}, runner.group(group, f"the container at line {value.place.line}", kind="service"))
-        for key in ("command", "args"):
-            _command(holder.get(key), CommandScope(runner.reading, {}, group))
-    elif value.kind == "map":
-        repository, tag, registry = value.get("repository") or value.get("name"), value.get("tag"), value.get("registry")
-        if repository and tag and tag.text and repository.kind == tag.kind == "text":
-            whole = f"{registry.text}/{repository.text}" if registry and registry.text else repository.text
-            group = runner.group(group, f"the container at line {value.place.line}", kind="service")
-            word = Word(f"{whole}:{tag.text}", tag.text, tag.place)
-            if use := image_use(word.value, word.place, word.raw, group, derived=True):
-                runner.reading.add(use)
-
-
 def _command(node: YamlNode | None, scope: CommandScope) -> None:
     texts = node.texts() if node else []
     if not any(_INSTALLS.search(item.text) for item in texts):
@@ -69,16 +38,6 @@ def _command(node: YamlNode | None, scope: CommandScope) -> None:
     for item in texts:
         if _INSTALLS.search(item.text):
             read_shell(item.fragment(), scope)
-
-
-def read_image_lines(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the images of a template that is no YAML before it is filled in."""
-    runner = Runner(reading)
-    for match in _IMAGE_LINE.finditer(source.text):
-        place = source.place(match.start(1))
-        group = runner.group(f"container:{place.line}", f"the container at line {place.line}", kind="service")
-        if re.search(r"[:/@]", match[1]) and (use := image_use(match[1], place, match[1], group)):
-            reading.add(use)
 
 
 def read_devcontainer(source: SourceFile, reading: ParsedFile) -> None:
@@ -114,26 +73,3 @@ def command_text(node: YamlNode) -> Fragment | None:
         pieces += [Segment(fragment.text[at], fragment.origin(at)) for at in range(len(fragment.text))]
         pieces += [Segment(f"{quoted} ", fragment.origin(len(fragment.text)))]
     return Fragment(node.source, pieces) if words else None
-
-
-def read_cog(root: YamlNode, reading: ParsedFile) -> None:
-    """Add what the build of a cog.yaml installs: its packages in one step, then its commands."""
-    build = root.get("build")
-    if build is None:
-        return
-    scope = CommandScope(reading, step=_PIP_STEP)
-    Runner(reading).python(build.get("python_version"), {}, scope)
-    packages, file = build.get("python_packages"), build.get("python_requirements")
-    problems = list(reading.problems)
-    for line in packages.texts() if packages else []:
-        read_pip_line(line.fragment(), reading, _PIP_STEP)
-    reading.problems = problems  # Cog has its own notation, with indexes behind packages
-    if file and file.text:
-        reading.add(Include(place=file.place, text=file.text, path=file.text, step=_PIP_STEP))
-    if packages or file:  # Cog adds an index that fits the CUDA of the image, which it chooses itself
-        place = (packages or file or build).place
-        reading.add(IndexUse(place=place, text="", url="cuda", style="extra-index-url", step=_PIP_STEP, derived=True))
-    for item in build.rows("run"):
-        command = item.get("command") if item.kind == "map" else item
-        if command and command.text:
-            read_shell(command.fragment(), scope)

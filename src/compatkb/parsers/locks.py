@@ -1,33 +1,31 @@
-"""Locks: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock; a Pipfile, bills of materials, tables of variants."""
+"""Locks: uv.lock, poetry.lock, pylock.toml; tables of variants."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.lock_extras import extras_of
-from compatkb.parsers.positioned_yaml import YamlNode, read_json, walk
+from compatkb.parsers.positioned_yaml import YamlNode, read_json
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, locked, unquoted
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse
 from compatkb.parsers.variants import label_of, named_release, variants_of
 
 STEP = 1
 _DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
 """How locks name what is on no index."""
-
-
-_PYPI = re.compile(r"pkg:pypi/([^@?#/]+)@([^?#]+)")
-_LISTS = ("components", "packages", "@graph")
-_VERSIONS = ("version", "versionInfo", "software_packageVersion")
+_Node = tuple[str, str]
+"""A package, and the extra of it that is asked for; an empty one for the package alone."""
+_OWN = {"editable", "virtual", "directory", "workspace"}
+_MOST_GROUPS = 200
+"""Of more extras of one file what they bring is not told apart."""
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _PYTHONS = {
     "uv.lock": ("requires-python",),
     "poetry.lock": ("metadata", "python-versions"),
-    "pdm.lock": ("metadata", "requires_python"),
     "pylock": ("requires-python",),
 }
 """Where each kind of lock tells its Pythons."""
@@ -46,17 +44,17 @@ def _elsewhere(row: Mapping[str, Any]) -> str | None:
 
 
 def _index(row: Mapping[str, Any], tool: str) -> str | None:
-    """Return the index that a package was locked from; pdm names none."""
+    """Return the index that a package was locked from."""
     if tool == "pylock":
         return _text(row.get("index"))
     source = row.get("source")
-    if not isinstance(source, dict) or tool == "pdm" or (tool == "poetry" and source.get("type") == "git"):
+    if not isinstance(source, dict) or (tool == "poetry" and source.get("type") == "git"):
         return None
     return _text(source.get("registry" if tool == "uv" else "url"))
 
 
 def read_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a uv.lock, poetry.lock, pdm.lock or pylock.toml (PEP 751), each with its index."""
+    """Add the packages of a uv.lock, poetry.lock or pylock.toml (PEP 751), each with its index."""
     document = read_toml(source, reading)
     if document is None:
         return
@@ -65,7 +63,7 @@ def read_lock(source: SourceFile, reading: ParsedFile) -> None:
     _python(document, reading, _PYTHONS[reading.kind])
     groups = _groups(document, array)
     forks = _forks_that_need(document, array, groups)
-    extras = extras_of(document, array, tool)
+    extras = _extras_of(document, array, tool)
     for group in {group: None for of in extras.values() for group in of}:
         reading.groups[group] = Group(group, "extra", f"the lock with the {group.replace(':', ' ')}", (MAIN,))
     for _, row, place in document.tables(array):
@@ -137,98 +135,86 @@ def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None
         reading.add(PythonUse(place=document.value_place(*where), text=str(value), specifier=specifier, step=STEP))
 
 
-def read_pipfile(source: SourceFile, reading: ParsedFile) -> None:
-    """Add what a Pipfile asks for."""
-    document = read_toml(source, reading)
-    if document is None:
-        return
-    for number, row in enumerate(document.list("source")):
-        if isinstance(row, dict) and isinstance(url := row.get("url"), str):
-            place = document.value_place("source", number, "url")
-            style = "extra-index-url" if number else "index-url"
-            reading.add(IndexUse(place, url, url, style, name=_text(row.get("name"))))
-    version = document.get("requires", "python_version")
-    if isinstance(version, str) and is_specifier(f"=={version}.*"):
-        place = document.value_place("requires", "python_version")
-        reading.add(PythonUse(place=place, text=version, specifier=f"=={version}.*", runs=True))
-    for section, group in (("packages", MAIN), ("dev-packages", "group:dev")):
-        if group and document.table(section):
-            reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
-        for name, value in document.table(section).items():
-            text = value if isinstance(value, str) else value.get("version", "*") if isinstance(value, dict) else None
-            if not isinstance(text, str):
-                continue
-            specifier = None if isinstance(value, dict) and value.keys() & {"git", "file", "path"} else from_poetry(text)
-            index = value.get("index") if isinstance(value, dict) else None
-            reading.add(
-                Requirement(
-                    place=document.value_place(section, name), text=text, name=normal(name), specifier=specifier or "",
-                    unknown=specifier is None, group=group, tool="pipenv", only_index=_text(index),
-                )
-            )  # fmt: skip
+def _extras_of(document: Toml, array: str, tool: str) -> dict[str, list[str]]:
+    """Return the groups of the packages that are installed with extras or groups alone, by normalised name.
+
+    A package that is optional, and that no extra of the file reaches, is a group of its own.
+    """
+    rows = [row for row in document.list(array) if isinstance(row, dict) and isinstance(row.get("name"), str)]
+    if tool == "uv":
+        return _of_uv(rows)
+    if tool == "poetry":
+        return _of_poetry(rows, document.table("extras"))
+    return {}
 
 
-def read_pipfile_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a Pipfile.lock; those for development are a group based on the others."""
-    tree = read_json(source, reading)
-    if tree is None:
-        return
-    addresses = {}
-    for row in tree.rows("_meta", "sources"):
-        name, url = row.get("name"), row.get("url")
-        if name and url:
-            addresses[name.text] = url.text
-    version = tree.get("_meta", "requires", "python_version")
-    if version and is_specifier(f"=={version.text}.*"):
-        specifier = f"=={version.text}.*"
-        reading.add(PythonUse(place=version.place, text=version.text, specifier=specifier, runs=True, step=STEP))
-    for section, group in (("default", MAIN), ("develop", "group:dev")):
-        if group and tree.get(section):
-            reading.groups[group] = Group(group, "group", "the group dev", (MAIN,))
-        for package, node in tree.table(section).items():
-            _locked(reading, package, node, group, addresses)
+def _of_uv(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    graph: dict[_Node, list[_Node]] = {}
+    own: list[_Node] = []
+    wanted: dict[str, list[_Node]] = {}
+    for row in rows:
+        name, source = normal(row["name"]), row.get("source")
+        graph.setdefault((name, ""), []).extend(_needs(row.get("dependencies")))
+        is_own = isinstance(source, dict) and bool(set(source) & _OWN)
+        own += [(name, "")] if is_own else []
+        for key, kind in (("optional-dependencies", "extra"), ("dev-dependencies", "group")):
+            for extra, needs in _items(row.get(key)):
+                node = (name, f"{kind}:{extra}" if kind == "group" else extra)
+                graph.setdefault(node, []).extend(_needs(needs))
+                if is_own:
+                    wanted.setdefault(f"{kind}:{extra}", []).append(node)
+    return _beyond(graph, own, wanted)
 
 
-def _locked(reading: ParsedFile, name: str, row: YamlNode, group: str, addresses: Mapping[str, str]) -> None:
-    version = row.get("version")
-    if not version or not is_name(name) or not is_specifier(version.text):
-        return
-    marker, index = row.get("markers"), row.get("index")
-    origin = {"marker": marker.text if marker else None, "only_index": addresses.get(index.text) if index else None}
-    reading.add(locked(version.place, version.text, name, version.text, tool="pipenv", group=group, **origin))
+def _needs(value: object) -> Iterator[_Node]:
+    for need in value if isinstance(value, list) else ():
+        if isinstance(need, dict) and isinstance(name := need.get("name"), str):
+            yield normal(name), ""
+            extras = need.get("extra")
+            yield from ((normal(name), str(extra)) for extra in (extras if isinstance(extras, list) else ()))
 
 
-def read_bill_of_materials(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the packages of a bill of materials; one in several versions is in several environments, so it is left out."""
-    tree = read_json(source, reading)
-    packages: dict[str, Requirement] = {}
-    several = set()
-    for name in _LISTS:
-        listed = tree.get(name) if tree else None
-        for node in walk(listed) if listed else ():
-            package = _package(node)
-            if package is None:
-                continue
-            before = packages.setdefault(package.name, package)
-            if before.specifier != package.specifier:
-                several.add(package.name)
-    reading.statements += [package for name, package in packages.items() if name not in several]
+def _of_poetry(rows: list[dict[str, Any]], extras: Mapping[str, Any]) -> dict[str, list[str]]:
+    optional = {normal(row["name"]) for row in rows if row.get("optional") is True}
+    graph: dict[_Node, list[_Node]] = {}
+    for row in rows:
+        needs = [(normal(need), "") for need, _ in _items(row.get("dependencies"))]
+        graph.setdefault((normal(row["name"]), ""), []).extend(needs)
+    wanted = {
+        f"extra:{extra}": [(normal(match[0]), "") for name in names if (match := _NAME.match(str(name)))]
+        for extra, names in extras.items()
+        if isinstance(names, list)
+    }
+    groups_by_package = _beyond(graph, [(name, "") for name, _ in graph if name not in optional], wanted)
+    return {name: groups_by_package.get(name, [f"optional:{name}"]) for name in optional}
 
 
-def _package(node: YamlNode) -> Requirement | None:
-    """Return the package that an entry names, which may do so in a list of references."""
-    values = {key.text: value for key, value in node.pairs}
-    rows = values.get("externalRefs")
-    urls = [values.get("purl"), values.get("software_packageUrl")]
-    urls += [row.get("referenceLocator") for row in rows.items] if rows else []
-    match = next((m for url in urls if url is not None and (m := _PYPI.match(url.text))), None)
-    name, version = (unquote(match[1]), unquote(match[2])) if match else ("", "")
-    if match is None or not is_name(name) or not is_specifier(f"=={version}"):
-        return None
-    written = next((values[key] for key in _VERSIONS if key in values), None)
-    place = written.place if written is not None and written.text else node.place
-    text = written.text if written is not None and written.text else "{"
-    return locked(place, text, name, f"=={version}", url=match[0])
+def _beyond(
+    graph: Mapping[_Node, list[_Node]], own: Iterable[_Node], wanted: Mapping[str, list[_Node]]
+) -> dict[str, list[str]]:
+    """Return the groups by the packages that they bring beyond what is installed without them."""
+    always = _reached(graph, own)
+    groups_by_package: dict[str, list[str]] = {}
+    for group, nodes in list(wanted.items())[:_MOST_GROUPS]:
+        for name in _reached(graph, nodes) - always if always else ():
+            groups_by_package.setdefault(name, []).append(group)
+    return groups_by_package
+
+
+def _reached(graph: Mapping[_Node, list[_Node]], nodes: Iterable[_Node]) -> set[str]:
+    """Return the names of the packages that some bring, themselves included."""
+    seen: set[_Node] = set()
+    queue = list(nodes)
+    while queue:
+        node = queue.pop()
+        if node not in seen:
+            seen.add(node)
+            queue += graph.get(node, ())
+    return {name for name, _ in seen}
+
+
+def _items(value: object) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
 
 
 def read_variants(source: SourceFile, reading: ParsedFile) -> None:

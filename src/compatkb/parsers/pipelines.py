@@ -1,4 +1,4 @@
-"""GitHub workflows and actions: jobs with every combination of their matrix, and what their steps install."""
+"""GitHub workflows and actions, GitLab pipelines: jobs with every combination of their matrix, and what they install."""
 
 import re
 from collections.abc import Mapping
@@ -233,3 +233,61 @@ def _set_up(runner: Runner, version: YamlNode | None, scope: CommandScope, origi
             statement = runner.reading.statements[number]
             value = scope.variables.get(name) or ""
             runner.reading.statements[number] = statement._replace(place=origins[name], text=value, derived=False)
+
+
+_RESERVED = {"default", "include", "stages", "variables", "workflow", "image", "services", "cache", "before_script"}
+_RESERVED |= {"after_script", "spec", "pages"}
+
+
+def read_gitlab(root: YamlNode, reading: ParsedFile) -> None:
+    """Add what the jobs of a GitLab pipeline run in and install."""
+    runner = Runner(reading)
+    variables: Variables = {}
+    runner.settings(root.get("variables"), variables, "")
+    jobs = root.mapping()
+    default = jobs.get("default")
+    for name, job in jobs.items():
+        if job.kind != "map" or name in _RESERVED or not runner.allows():
+            continue
+        chain = _chain(job, jobs)
+        for combination in _parallel(_first(chain, "parallel")):
+            label = label_of(combination)
+            group = runner.group(f"job:{name}({label})" if label else f"job:{name}", f"the job {name}")
+            inner: Variables = dict(variables)
+            for one in reversed(chain):
+                runner.settings(one.get("variables"), inner, group)
+            inner |= {key: node.text for key, node in combination.items()}
+            image = _first(chain, "image") or (default.get("image") if default else None) or root.get("image")
+            runner.image(image, inner, group)
+            scope = CommandScope(reading, inner, group)
+            before = _first(chain, "before_script") or (default.get("before_script") if default else None)
+            runner.script(before or root.get("before_script"), scope)
+            runner.script(_first(chain, "script"), scope)
+
+
+def _chain(job: YamlNode, jobs: dict[str, YamlNode]) -> list[YamlNode]:
+    """Return a job and those that it extends, itself first; a ring of them is walked once."""
+    chain = [job]
+    for _ in range(10):
+        named = chain[-1].get("extends")
+        parent = next((jobs[item.text] for item in reversed(named.elements()) if item.text in jobs), None) if named else None
+        if parent is None or parent in chain:
+            break
+        chain.append(parent)
+    return chain
+
+
+def _first(chain: list[YamlNode], name: str) -> YamlNode | None:
+    return next((node for one in chain if (node := one.get(name)) is not None), None)
+
+
+def _parallel(node: YamlNode | None) -> list[Combination]:
+    """Return the combinations of a matrix as GitLab makes them: each row by itself, its lists crossed."""
+    combinations: list[Combination] = []
+    for row in node.rows("matrix") if node else ():
+        lists = {name: value.texts()[:MOST_COMBINATIONS] for name, value in row.mapping().items() if value.texts()}
+        for chosen in product(*lists.values()):
+            combinations.append(dict(zip(lists, chosen, strict=True)))
+            if len(combinations) >= MOST_COMBINATIONS:
+                return combinations
+    return combinations or [{}]

@@ -1,15 +1,12 @@
-"""Parser of pixi manifests (`pixi.toml`, `[tool.pixi]` of a pyproject.toml) and lock files."""
+"""Parser of pixi manifests: `pixi.toml`, `[tool.pixi]` of a pyproject.toml."""
 
-from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote
 
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, add_indexes, read_toml
-from compatkb.parsers.positioned_yaml import YamlNode, read_yaml
-from compatkb.parsers.requirement import is_specifier, locked, statement
+from compatkb.parsers.requirement import statement
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, Requirement, Word
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, Word
 
 STEP = 1
 _Where = tuple[str, ...]
@@ -71,42 +68,3 @@ def _version(document: Toml, where: _Where, value: Any) -> "tuple[str | None, An
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def read_pixi_lock(source: SourceFile, reading: ParsedFile) -> None:
-    """Add what a pixi.lock holds; each environment on each platform is a group."""
-    root = read_yaml(source, reading)
-    packages = {}
-    for row in root.rows("packages") if root else ():
-        for kind in ("conda", "pypi"):
-            url = row.get(kind)
-            if url is not None and url.text and (package := _package(row, url, kind)):
-                packages[url.text] = package
-    for group, urls in _environments(root):
-        reading.groups[group.name] = group
-        held = [packages[url] for url in urls if url in packages]
-        reading.statements += [package._replace(group=group.name) for package in held]
-
-
-def _environments(root: YamlNode | None) -> Iterator[tuple[Group, list[str]]]:
-    for name, environment in (root.table("environments") if root else {}).items():
-        for platform, rows in environment.table("packages").items():
-            urls = [value.text for row in rows.items for key, value in row.pairs if key.text in ("conda", "pypi")]
-            yield Group(f"{name}:{platform}", "environment", f"the environment {name} on {platform}"), urls
-
-
-def _package(row: YamlNode, url: YamlNode, kind: str) -> Requirement | PythonUse | None:
-    name, version = row.get("name"), row.get("version")
-    if not name or not version:
-        parts = unquote(url.text.rpartition("/")[2]).rsplit("-", 2)
-        if len(parts) < 3 or kind != "conda":
-            return None
-        named, text, place = parts[0], parts[1], url.place
-    else:
-        named, text, place = name.text, version.text, version.place
-    if not is_specifier(f"=={text}"):
-        return None
-    if named == "python":
-        return PythonUse(place=place, text=text, specifier=f"=={text}", runs=True, step=STEP)
-    origin = {"tool": "conda"} if kind == "conda" else {"tool": "pip", "url": url.text}
-    return locked(place, text, named, f"=={text}", **origin)

@@ -102,20 +102,6 @@ def _bases(node: YamlNode) -> list[YamlNode]:
     return [base for base in (merged.items if merged.kind == "list" else [merged]) if base.kind == "map" and base is not node]
 
 
-def walk(node: YamlNode) -> Iterator[YamlNode]:
-    """Yield a node and all within it, each once, however often it is repeated."""
-    seen = set()
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        stack += reversed(one.items)
-        stack += [value for _, value in reversed(one.pairs)]
-
-
 def _block(raw: str, start: int, *, folded: bool) -> Iterator[Segment]:
     header, _, body = raw.partition("\n")
     at = start + len(header) + 1
@@ -303,15 +289,6 @@ def json_tree(source: SourceFile, *, comments: bool = False) -> YamlNode | None:
     if depth:
         raise TreeError(source.place(end), "is no JSON: it ends too early")
     return builder.roots[0] if builder.roots else None
-
-
-def read_yaml(source: SourceFile, reading: ParsedFile) -> YamlNode | None:
-    """Return the first document of a YAML file, None for an empty file, and for none of YAML, which is noted as a problem."""
-    try:
-        return next(iter(yaml_documents(source)), None)
-    except TreeError as error:
-        reading.problem(error.place, str(error))
-    return None
 
 
 def read_json(source: SourceFile, reading: ParsedFile, *, comments: bool = False) -> YamlNode | None:

@@ -12,11 +12,8 @@ _READERS = {
     "pyproject": "pyproject.read_pyproject",
     "setup.cfg": "setuptools_files.read_setup_cfg",
     "setup.py": "setuptools_files.read_setup_script",
-    **dict.fromkeys(("uv.lock", "poetry.lock", "pdm.lock", "pylock"), "locks.read_lock"),
-    "Pipfile": "locks.read_pipfile",
-    "Pipfile.lock": "locks.read_pipfile_lock",
+    **dict.fromkeys(("uv.lock", "poetry.lock", "pylock"), "locks.read_lock"),
     "variants": "locks.read_variants",
-    "conda-lock": "conda.read_conda_lock",
     **dict.fromkeys(("requirements", "constraints"), "requirements.read_requirements"),
     "dockerfile": "dockerfile.read_dockerfile",
     "python-version": "requirements.read_python_version",
@@ -24,16 +21,10 @@ _READERS = {
     "notebook": "notebook.read_notebook",
     "script": "pyproject.read_script_metadata",
     "pixi": "pixi.read_pixi",
-    "pixi.lock": "pixi.read_pixi_lock",
-    "sbom": "locks.read_bill_of_materials",
     "devcontainer": "containers.read_devcontainer",
     "makefile": "scripts.read_makefile",
     "batch": "scripts.read_batch",
-    "renovate": "update_bots.read_renovate",
-    "dependabot": "update_bots.read_dependabot",
-    **dict.fromkeys(
-        ("compose", "github", "gitlab", "azure", "environment", "cog", "yaml", "manifest"), "yaml_files.read_trees"
-    ),
+    **dict.fromkeys(("compose", "github", "gitlab", "environment", "yaml"), "yaml_files.read_trees"),
 }
 """The reader of each format; its module is imported for the first file of that format, since most projects have few."""
 

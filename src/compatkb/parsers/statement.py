@@ -14,8 +14,6 @@ from compatkb.core.text_position import Place
 
 MAIN = ""
 """The group that a file has without naming one."""
-MOVES = "moves"
-"""The verb of a group of updates; its words are names or globs: `!` leaves out, `-` is never moved; `/` is a folder."""
 
 
 class RequirementRole(StrEnum):

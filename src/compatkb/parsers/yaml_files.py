@@ -2,42 +2,27 @@
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 
-from compatkb.parsers import conda, containers, other_pipelines, pipelines
+from compatkb.parsers import containers, pipelines
+from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.positioned_yaml import YamlNode, yaml_documents
-from compatkb.parsers.source import SourceFile, TreeError
-from compatkb.parsers.statement import ParsedFile
+from compatkb.parsers.requirements import read_requirements
+from compatkb.parsers.source import Fragment, SourceFile, TreeError
+from compatkb.parsers.statement import ParsedFile, Word
 
-_QUICK = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)
-
-_DOCUMENT = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
-_TOP = re.compile(r"\b(?:services|jobs|runs|stages|steps|dependencies)[\"']?\s*:")
-_IMAGE = re.compile(r"""mage["']?\s*:\s*+(?:[&!]\S++\s++)*+(?:[|>][-+\d]*+\s++)?["']?(?:\*|[^\s"'#]*?[:/@][^\s"'])""")
-_TAG = re.compile(r"""tag["']?\s*:[ \t]*+[^\s#]""")
-"""An image with a value of its own, as manifests name one; the definition of a field that is called so has a type below it."""
-
-_READERS: dict[str, Callable[[YamlNode, ParsedFile], None]] = {
-    "compose": containers.read_compose,
-    "github": pipelines.read_github,
-    "gitlab": other_pipelines.read_gitlab,
-    "azure": other_pipelines.read_azure,
-    "environment": conda.read_environment,
-    "cog": containers.read_cog,
-}
+_CONDA_STEP, _PIP_STEP = 1, 2
+_INSTALLS = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)
+_TOP = re.compile(r"\b(?:services|jobs|runs|dependencies)[\"']?\s*:")
 
 
 def read_trees(source: SourceFile, reading: ParsedFile) -> None:
     """Add what a YAML file says; of the kind `yaml`, which any file may be, the reading gets the kind that it is."""
-    text = _concerning(source.text) if reading.kind == "yaml" else source.text
-    if text is None:
+    if reading.kind == "yaml" and not (_INSTALLS.search(source.text) and _TOP.search(source.text)):
         return
     try:
-        roots = yaml_documents(source, text)
+        roots = yaml_documents(source)
     except TreeError as error:
-        if "{{" in source.text or "{%" in source.text:
-            containers.read_image_lines(source, reading)
-        else:
+        if "{{" not in source.text and "{%" not in source.text:
             reading.problem(error.place, str(error))
         return
     if not roots:
@@ -47,26 +32,6 @@ def read_trees(source: SourceFile, reading: ParsedFile) -> None:
     if reader := _READERS.get(reading.kind):
         for root in roots if reading.kind == "gitlab" else roots[:1]:
             reader(root, reading)
-    elif reading.kind == "manifest":
-        containers.read_manifests(roots, reading)
-
-
-def _concerning(text: str) -> str | None:
-    """Return a text with those of its documents left blank that give no image and install nothing; None for all of them."""
-    if not _QUICK.search(text):
-        return None
-    starts = [0, *(match.start() for match in _DOCUMENT.finditer(text)), len(text)]
-    pieces = [text[start:end] for start, end in pairwise(starts)]
-    concerning = [any(pattern.search(piece) for pattern in (_TOP, _IMAGE, _TAG)) for piece in pieces]
-    if not any(concerning):
-        return None
-    return "".join(piece if is_concerning else _blank(piece) for piece, is_concerning in zip(pieces, concerning, strict=True))
-
-
-def _blank(document: str) -> str:
-    """Return an empty document of the same length, with its mark and its last line break."""
-    mark = "---" if document.startswith("---") else ""
-    return f"{mark:<{max(len(document) - 1, 0)}}{document[-1:]}"
 
 
 def _sniffed(root: YamlNode) -> str:
@@ -76,10 +41,40 @@ def _sniffed(root: YamlNode) -> str:
         return "compose"
     if {"jobs", "on"} <= keys or {"runs", "name"} <= keys:
         return "github"
-    if keys & {"trigger", "pool", "stages"} and keys & {"steps", "jobs", "stages"}:
-        return "azure"
     if {"dependencies"} <= keys and keys & {"channels", "name", "prefix"} and root.get("dependencies", "0") is None:
         listed = root.get("dependencies")
         is_listed = listed and listed.kind == "list" and any(i.kind == "text" or i.get("pip") for i in listed.items)
         return "environment" if is_listed else "yaml"
-    return "manifest"
+    return "yaml"
+
+
+def read_environment(root: YamlNode, reading: ParsedFile) -> None:
+    """Add what an environment.yml asks for: conda's packages, then those of its pip section."""
+    for item in root.rows("dependencies"):
+        if item.kind == "text":
+            if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):
+                reading.add(requirement._replace(step=_CONDA_STEP))
+        elif inner := item.get("pip"):
+            for line in inner.texts():
+                _pip_line(line.fragment(), reading)
+
+
+def _pip_line(line: Fragment, reading: ParsedFile) -> None:
+    """Read one of a list of packages in YAML, which has the notation of a line of a requirements file."""
+    one = ParsedFile(reading.path, reading.kind)
+    text = line.text.replace("\n", " ")
+    read_requirements(SourceFile(reading.path, text), one)
+
+    for statement in one.statements:
+        place = line.place(statement.place.column - 1)
+        reading.add(statement._replace(place=place, step=_PIP_STEP))
+    for problem in one.problems:
+        reading.problem(line.place(problem.place.column - 1), problem.message)
+
+
+_READERS: dict[str, Callable[[YamlNode, ParsedFile], None]] = {
+    "compose": containers.read_compose,
+    "github": pipelines.read_github,
+    "gitlab": pipelines.read_gitlab,
+    "environment": read_environment,
+}

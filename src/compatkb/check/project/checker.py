@@ -16,8 +16,8 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
 from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole
 
-_ANY_PURPOSE = ("yaml", "manifest")
-"""Kinds of files that may be data or templates: what of them is not read is no finding."""
+_ANY_PURPOSE = "yaml"
+"""The kind of files that may be data or templates: what of them is not read is no finding."""
 _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
@@ -36,7 +36,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     readings = [(document, read(document.path, document.text)) for document in documents]
     queries = ProjectQueries(context)
     for document, reading in readings:
-        if reading.kind not in _ANY_PURPOSE and not _is_of_others(document, reading):
+        if reading.kind != _ANY_PURPOSE and not _is_of_others(document, reading):
             for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
@@ -44,7 +44,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     yield from _too_long(readings)
     project = Project(context.facts, readings, files_with_an_index(context.documents))
     for document, more in project.unjudged():
-        if project.read[document.path][1].kind in _ANY_PURPOSE:
+        if project.read[document.path][1].kind == _ANY_PURPOSE:
             continue
         yield document.finding(UNREAD, 0, 0, f"has more environments than are judged; {more} are left out")
     yield from judged(project, queries)

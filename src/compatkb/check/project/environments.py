@@ -29,11 +29,11 @@ from compatkb.store.records import Product
 
 _DEEPEST = 8
 _MOST_FOLDERS = 30
-_OF_FOLDER = ("pyproject", "requirements", "uv.lock", "pdm.lock", "poetry.lock", "pylock")
+_OF_FOLDER = ("pyproject", "requirements", "uv.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
 _WORKSPACE = "[tool.uv.workspace]"
-_MANIFESTS = ("pyproject", "Pipfile", "pixi")
-_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "Pipfile.lock")
+_MANIFESTS = ("pyproject", "pixi")
+_LOCKS = ("uv.lock", "poetry.lock")
 _INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
 MOST_STATEMENTS = 50_000
