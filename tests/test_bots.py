@@ -1,4 +1,4 @@
-"""Rules for bots: valid by their makers' schemas, the family in one group, each package in the series that goes with it."""
+"""The preset of Renovate: valid by its schema, the family in one group, each package in the series that goes with it."""
 
 import json
 import subprocess
@@ -6,26 +6,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-import yaml
 from conftest import Run
 
 Runner = Callable[..., Run]
 
 
 STACKS = [("torch", "--device", "xpu"), ("torch==2.8.0", "--device", "cpu"), ("ipex==2.8.0",)]
-FILES = {"renovate": "renovate.json", "dependabot": ".github/dependabot.yml"}
 
 
-@pytest.mark.parametrize("form", FILES)
-def test_files_keep_their_schemas(run: Runner, tmp_path: Path, form: str) -> None:
-    """The schema of the bot's maker accepts the file of every stack."""
-    files = [tmp_path / f"{number}{Path(FILES[form]).suffix}" for number in range(len(STACKS))]
+def test_presets_keep_the_schema(run: Runner, tmp_path: Path) -> None:
+    """The schema of Renovate's maker accepts the preset of every stack."""
+    files = [tmp_path / f"{number}.json" for number in range(len(STACKS))]
     for words, file in zip(STACKS, files, strict=True):
-        done = run("resolve", *words, "--format", form)
+        done = run("resolve", *words, "--format", "renovate")
         assert (done.code, done.err) == (0, "")
         file.write_text(done.out, encoding="utf-8")
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{form}", *map(str, files)]
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.renovate", *map(str, files)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
 
@@ -38,13 +34,6 @@ def test_renovate_allows_what_goes_together(run: Runner) -> None:
     assert allowed["torchvision"]["allowedVersions"] == "==0.23.*"
     assert allowed["torch"]["registryUrls"] == ["https://download.pytorch.org/whl/xpu/"]
     assert next(rule["matchPackageNames"] for rule in rules if rule.get("enabled") is False) == ["intel-extension-for-pytorch"]
-
-
-def test_dependabot_ignores_the_next_series(run: Runner) -> None:
-    """What does not go with the pin is not proposed."""
-    (update,) = yaml.safe_load(run("resolve", "torch==2.8.0", "--device", "cpu", "--format", "dependabot").out)["updates"]
-    assert update["groups"]["torch-cpu"]["patterns"][:2] == ["torch", "torchvision"]
-    assert {"dependency-name": "torchvision", "versions": [">=0.24"]} in update["ignore"]
 
 
 def test_nothing_to_keep(run: Runner) -> None:

@@ -25,10 +25,8 @@ NAMES = {
     "constraints": "constraints.txt",
     "uv": "pyproject.toml",
     "conda": "environment.yml",
-    "pixi": "pixi.toml",
     "dockerfile": "Dockerfile",
     "compose": "compose.yaml",
-    "devcontainer": "devcontainer.json",
 }
 ENDED = ("end-of-life", "pin-yanked")
 """What the answer itself warns of."""
@@ -109,7 +107,7 @@ def test_range_of_pythons(pythons: list[str], expected: str) -> None:
 def test_steps_against_a_pin(form: str, run: Runner) -> None:
     """What its maker installs in steps and against a pin is refused with these pins; a Dockerfile takes the steps."""
     done = run("resolve", "--ipex", "2.6.10", "--device", "xpu", "--format", form)
-    if form in ("dockerfile", "compose", "devcontainer"):
+    if form in ("dockerfile", "compose"):
         assert done.code == 0
     else:
         assert (done.code, done.out) == (1, "")
@@ -146,11 +144,8 @@ def test_containers_hand_the_gpu_in(run: Runner) -> None:
     """For a GPU its devices and their group are handed in, else nothing; shared memory is enough for loaders of data."""
     compose: dict[str, Any] = yaml.safe_load(run(*XPU, "--format", "compose").out)
     assert set(compose["services"]["app"]) == {"build", "command", "devices", "group_add", "shm_size"}
-    development = json.loads(run(*XPU, "--format", "devcontainer").out)
-    assert [word.partition("=")[0] for word in development["runArgs"]] == ["--device", "--group-add", "--shm-size"]
     plain = ("resolve", "torch", "--device", "cpu", "--os", "linux")
     assert set(yaml.safe_load(run(*plain, "--format", "compose").out)["services"]["app"]) == {"build", "command", "shm_size"}
-    assert json.loads(run(*plain, "--format", "devcontainer").out)["runArgs"] == ["--shm-size=8gb"]
 
 
 def test_no_image_no_dockerfile(run: Runner) -> None:
@@ -204,7 +199,7 @@ def test_lock_that_does_not_resolve(facts: Snapshot) -> None:
 
 
 def test_conda_reads_them(facts: Snapshot) -> None:
-    """Conda's own parser reads environment.yml and what pixi.toml says."""
+    """Conda's own parser reads environment.yml."""
     assert proofs.prove_conda(facts, proofs.asked(facts, "torch==2.8.0 --device xpu --os linux")) == "parsed"
 
 

@@ -21,13 +21,13 @@ _SYSTEMS = {  # OS family: how markers spell it
     "macos": ("darwin", "Darwin", "posix"),
 }
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
-_INSTALLERS = {  # OS family and architecture: conda's word, and uv's
-    ("linux", "x86_64"): ("linux-64", "x86_64-manylinux_2_40"),
-    ("linux", "aarch64"): ("linux-aarch64", "aarch64-manylinux_2_40"),
-    ("windows", "x86_64"): ("win-64", "x86_64-pc-windows-msvc"),
-    ("windows", "arm64"): ("win-arm64", "aarch64-pc-windows-msvc"),
-    ("macos", "x86_64"): ("osx-64", "x86_64-apple-darwin"),
-    ("macos", "arm64"): ("osx-arm64", "aarch64-apple-darwin"),
+_UV_PLATFORMS = {  # OS family and architecture
+    ("linux", "x86_64"): "x86_64-manylinux_2_40",
+    ("linux", "aarch64"): "aarch64-manylinux_2_40",
+    ("windows", "x86_64"): "x86_64-pc-windows-msvc",
+    ("windows", "arm64"): "aarch64-pc-windows-msvc",
+    ("macos", "x86_64"): "x86_64-apple-darwin",
+    ("macos", "arm64"): "aarch64-apple-darwin",
 }
 
 
@@ -41,14 +41,9 @@ def marker_of(family: str, arch: str) -> str:
     return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
 
 
-def conda_platform(family: str, arch: str) -> str | None:
-    """Return conda's word for a platform, its subdirectory; None where it has none."""
-    return _INSTALLERS.get((family, arch), (None, None))[0]
-
-
 def uv_platform(family: str, arch: str) -> str | None:
     """Return uv's word for a platform, None where it has none."""
-    return _INSTALLERS.get((family, arch), (None, None))[1]
+    return _UV_PLATFORMS.get((family, arch))
 
 
 class TagTarget(NamedTuple):

@@ -146,10 +146,9 @@ def _series(asked: RegionContext, product: Product) -> list[str]:
 
 _LANGUAGES = {
     **dict.fromkeys(("requirements", "constraints"), "text"),
-    **dict.fromkeys(("uv", "pixi"), "toml"),
+    "uv": "toml",
     **dict.fromkeys(("conda", "compose"), "yaml"),
     "dockerfile": "dockerfile",
-    "devcontainer": "json",
 }
 """The forms of a file that the data alone make, and what each is written in."""
 

@@ -1,15 +1,14 @@
-"""An answer as files for containers: a Dockerfile, and what runs it: a compose file or a development container."""
+"""An answer as files for containers: a Dockerfile, and a compose file that runs it."""
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from compatkb.core.quoting import quoted
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof
-from compatkb.output.json_document import json_text
-from compatkb.output.labels import stack_name, value
+from compatkb.output.labels import value
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import minors, packages_of, stacks_of, title_of
 from compatkb.store.queries.provenance import guide_records, needs_graphics
@@ -99,18 +98,3 @@ def compose_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
         lines += ["    devices:", f"      - {_DEVICES}:{_DEVICES}", "    group_add:"]
         lines.append(f"      - ${{{_GROUP}:-video}}  # the number that `getent group render` prints on the host")
     return "\n".join([*lines, f"    shm_size: {_SHARED_MEMORY}", ""])
-
-
-def devcontainer_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
-    """Return a devcontainer.json that builds the Dockerfile beside it; raises NoRequirementsError as for that."""
-    stack = _based(facts, answer, wanted)
-    graphics = [f"--device={_DEVICES}", f"--group-add=${{localEnv:{_GROUP}:video}}"]
-    content: dict[str, Any] = {
-        "name": f"{stack_name(facts, stack, answer.request)} on {value(facts, 'device', stack.device)}",
-        "build": {"dockerfile": "Dockerfile"},
-        "runArgs": [*(graphics if needs_graphics(facts, stack.device) else []), f"--shm-size={_SHARED_MEMORY}"],
-        "remoteUser": _USER,
-    }
-    if proof := short_proof(facts, stack):
-        content["postCreateCommand"] = proof
-    return json_text(content)

@@ -1,16 +1,14 @@
-"""An answer as a file: requirements, constraints, conda's environment.yml, a pixi.toml, a uv project, rules for bots."""
+"""An answer as a file: requirements, constraints, conda's environment.yml, a uv project, a preset of Renovate."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compatkb.core.platforms import conda_platform
 from compatkb.core.quoting import quoted
 from compatkb.core.vocabulary import Role
 from compatkb.engine.answer import Answer
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
-from compatkb.output.commands import bounds_of, distribution_of, pin_of, requirements
+from compatkb.output.commands import bounds_of, pin_of, requirements
 from compatkb.output.json_document import json_text
 from compatkb.output.labels import asked, label, listed, series_of, value
 from compatkb.output.registry import Wanted
@@ -20,7 +18,6 @@ from compatkb.output.stack_files import (
     minors,
     one_step,
     packages_of,
-    platforms_of,
     python_range,
     stack_of,
     title_of,
@@ -52,27 +49,6 @@ def environment_of(facts: Snapshot, stack: Stack) -> str:
     body = "".join(f"      - {_scalar(line)}\n" for line in lines)
     python = minors(stack)[-1]
     return f"name: compatkb\nchannels:\n  - conda-forge\ndependencies:\n  - python={python}\n  - pip\n  - pip:\n{body}"
-
-
-def pixi_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
-    """Return a pixi.toml; raises NoRequirementsError where no such file installs a stack."""
-    stack, placed = _placed(facts, answer, wanted, "pixi.toml")
-    platforms = [name for platform in platforms_of(facts, stack) if (name := conda_platform(*platform))]
-    if not platforms:
-        raise NoRequirementsError(f"conda has no name for the platforms of this stack: {', '.join(stack.arch)}")
-    lines = [f"# {title_of(facts, answer, stack)}", "[workspace]", 'name = "app"', 'channels = ["conda-forge"]']
-    lines += [f"platforms = [{', '.join(quoted(platform) for platform in platforms)}]", "", "[dependencies]"]
-    lines += [f"python = {quoted(f'{minors(stack)[-1]}.*')}", "", "[pypi-dependencies]"]
-    for name, channel, element in ((each.name, each.channel, each.element) for each in placed):
-        fields = [f"version = {quoted(f'=={element.version}')}"]
-        fields += [f"extras = [{', '.join(quoted(extra) for extra in element.extras.split(','))}]"] if element.extras else []
-        fields += [f"index = {quoted(channel.url)}"] if channel.url and channel.style != "find-links" else []
-        lines.append(f"{name} = {{ {', '.join(fields)} }}")
-    lines += [f"{distribution_of(facts, product)} = {quoted(spec)}" for product, spec in stack.bounds if spec]
-    links = dict.fromkeys(each.channel.url or "" for each in placed if each.channel.style == "find-links")
-    if links:
-        lines += ["", "[pypi-options]", f"find-links = [{', '.join(f'{{ url = {quoted(url)} }}' for url in links)}]"]
-    return "\n".join(lines) + "\n"
 
 
 def _scalar(line: str) -> str:
@@ -180,21 +156,6 @@ def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
     return json_text(content)
 
 
-def dependabot_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
-    """Return a configuration of Dependabot, by its schema; raises NoRequirementsError where there is no stack to keep."""
-    stack = stack_of(facts, answer, wanted)
-    packages = _packages(facts, stack)
-    lines = [f"# {_about(facts, answer)}", "version: 2", "updates:", "  - package-ecosystem: pip", "    directory: /"]
-    lines += ["    schedule:", "      interval: weekly", "    groups:", f"      {_group(facts, stack)}:", "        patterns:"]
-    lines += [f"          - {json.dumps(name)}" for name, _ in packages]
-    lines += ["    ignore:"]
-    for name, element in packages:
-        lines += [f"      - dependency-name: {json.dumps(name)}", f'        versions: [">={_next(facts, element)}"]']
-    for name, why in _ended(facts, stack):
-        lines += [f"      - dependency-name: {json.dumps(name)} # {why}"]
-    return "\n".join(lines) + "\n"
-
-
 def _packages(facts: Snapshot, stack: Stack) -> list[tuple[str, Element]]:
     return [(e.distribution, e) for e in stack.packages if e.distribution and facts.products[e.product].role in _NAMED]
 
@@ -210,12 +171,6 @@ def _about(facts: Snapshot, answer: Answer) -> str:
 
 def _series(facts: Snapshot, element: Element) -> str:
     return series_of(facts, element.product, element.release)
-
-
-def _next(facts: Snapshot, element: Element) -> str:
-    """Return the series after that of a build."""
-    *head, last = _series(facts, element).split(".")
-    return ".".join([*head, str(int(last) + 1)])
 
 
 def _ended(facts: Snapshot, stack: Stack) -> Iterator[tuple[str, str]]:

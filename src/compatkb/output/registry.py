@@ -20,15 +20,15 @@ def _from(module: str, **functions: str) -> dict[str, str]:
 FILES = {
     **_from("output.installer_files", requirements="requirements_text", constraints="constraints_text", uv="uv_text"),
     **_from("validate.lock", pylock="pylock_text"),
-    **_from("output.installer_files", conda="environment_text", pixi="pixi_text"),
-    **_from("output.container_files", dockerfile="dockerfile_text", compose="compose_text", devcontainer="devcontainer_text"),
+    **_from("output.installer_files", conda="environment_text"),
+    **_from("output.container_files", dockerfile="dockerfile_text", compose="compose_text"),
 }
 """The forms of an answer that are a file for an installer."""
 _ANSWERS = {
     **_from("output.text", text="answer_screen"),
     **_from("output.payload", json="answer_json"),
     **FILES,
-    **_from("output.installer_files", renovate="renovate_text", dependabot="dependabot_text"),
+    **_from("output.installer_files", renovate="renovate_text"),
 }
 _REPORTS = {
     **_from("check.report_text", text="report_lines", json="report_json"),
