@@ -19,14 +19,10 @@ done <<<"${COMPATKB_PATHS:-.}"
 options=(--format github --fail-on "${COMPATKB_FAIL_ON:-error}")
 [ -z "${COMPATKB_EOL_WITHIN:-}" ] || options+=(--eol-within "$COMPATKB_EOL_WITHIN")
 [ -z "${COMPATKB_SARIF:-}" ] || options+=(--report "sarif=$COMPATKB_SARIF")
-summary=$(mktemp)
-trap 'rm -f "$summary"' EXIT
-options+=(--report "markdown=$summary")
 
 code=0
 "$python" -m compatkb check "${options[@]}" -- "${paths[@]}" || code=$?
 
-[ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$summary" >>"$GITHUB_STEP_SUMMARY"
 if [ -n "${GITHUB_OUTPUT:-}" ]; then
   {
     printf 'exit-code=%s\n' "$code"

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -15,7 +14,7 @@ from conftest import ROOT, clock
 
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.report_formats import MOST_ROWS, github_text, gitlab_text, junit_text, sarif_text, summary_text
+from compatkb.check.report_formats import github_text, gitlab_text, sarif_text
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.store.cache import cache_directory
@@ -90,38 +89,12 @@ def test_fingerprints_outlive_edits_elsewhere(report: Shown) -> None:
     assert json.loads(gitlab_text(later))[0]["fingerprint"] == json.loads(gitlab_text(report))[0]["fingerprint"]
 
 
-def test_junit_is_xml_with_right_counts(report: Shown) -> None:
-    """Counts are those of the elements; info does not fail; a file without findings is a test that passed."""
-    root = ElementTree.fromstring(junit_text(report))
-    cases = root.findall("./testsuite/testcase")
-    failures = root.findall("./testsuite/testcase/failure")
-    assert (int(root.get("tests", "0")), int(root.get("failures", "0"))) == (len(cases), len(failures)) == (5, 3)
-    assert [case.get("name") for case in root.findall("./testsuite[@name='clean.txt']/testcase")] == ["no findings"]
-
-
 def test_annotations_are_one_line_each(report: Shown) -> None:
     """Line breaks, colons and commas of a finding stay within its command."""
     lines = github_text(report).splitlines()
     assert len(lines) == len(report.report.findings)
     assert lines[0].startswith("::error file=a b/é|.txt,line=2,col=3,title=")
     assert [line.split(" ")[0] for line in lines] == ["::error", "::error", "::notice", "::warning"]
-
-
-def test_summary_keeps_its_table_whole(report: Shown) -> None:
-    """Pipes, markup and line breaks in findings neither break the table nor become markup."""
-    lines = summary_text(report).splitlines()
-    rows = [line for line in lines if line.startswith(("| error", "| warning", "| info"))]
-    assert len(rows) == 4
-    assert all(len(re.findall(r"(?<!\\)\|", row)) == 5 for row in rows)
-    assert all("<b>" not in row for row in rows)
-
-
-def test_summary_is_short(report: Shown) -> None:
-    """Of many findings the gravest are shown, and how many are not."""
-    many = report._replace(report=CheckReport(tuple(finding(line=n) for n in range(1, 200)), report.report.documents))
-    text = summary_text(many)
-    assert text.count("| error |") == MOST_ROWS
-    assert f"{199 - MOST_ROWS} more" in text
 
 
 # -- files that run it elsewhere -----------------------------------------------------------------------------------------
@@ -141,7 +114,7 @@ def environment(tmp_path: Path, **more: str) -> dict[str, str]:
         "CI": "true", "GITHUB_ACTIONS": "true",
         "COMPATKB_CACHE": cache_directory(),
         "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_WORKSPACE": str(tmp_path), "RUNNER_TEMP": str(tmp_path / "temp"),
-        "GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
         **inputs, "COMPATKB_PATHS": ".", "COMPATKB_FAIL_ON": "error", "COMPATKB_PYTHON": sys.executable, **more,
     }  # fmt: skip
 
@@ -159,11 +132,10 @@ def run_action(project: Path, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_action_annotates_and_fails(project: Path) -> None:
-    """The action prints annotations, writes the summary and SARIF, sets its outputs, and fails with the check."""
+    """The action prints annotations, writes SARIF, sets its outputs, and fails with the check."""
     done = run_action(project, COMPATKB_SARIF="out.sarif")
     assert done.returncode == 1, done.stderr
     assert "::error file=requirements.txt,line=2,col=1,title=pins-together::" in done.stdout
-    assert (project / "summary").read_text("utf-8").startswith("### compatkb check")
     assert (project / "output").read_text("utf-8") == "exit-code=1\nsarif<<COMPATKB_END\nout.sarif\nCOMPATKB_END\n"
     assert json.loads((project / "out.sarif").read_text("utf-8"))["runs"]
 

@@ -1,18 +1,16 @@
-"""Writes findings for other programs: SARIF, GitLab code quality, JUnit, GitHub annotations, a pull request comment."""
+"""Writes findings for other programs: SARIF, GitLab code quality, GitHub annotations."""
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import quote
-from xml.etree import ElementTree
 
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.baseline import baseline_entry
 from compatkb.check.report_text import Shown
 from compatkb.core.findings import Edit, Finding, Severity
-from compatkb.output.findings import count_text, findings_annotations
+from compatkb.output.findings import findings_annotations
 from compatkb.output.registry import Wanted
 from compatkb.version import __version__
 
@@ -20,8 +18,6 @@ _SARIF = "2.1.0"
 _SCHEMA = f"https://json.schemastore.org/sarif-{_SARIF}.json"
 _SARIF_LEVELS = {Severity.INFO: "note", Severity.WARNING: "warning", Severity.ERROR: "error"}
 _GITLAB_LEVELS = {Severity.INFO: "info", Severity.WARNING: "minor", Severity.ERROR: "major"}
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-MOST_ROWS = 50
 
 
 def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
@@ -109,71 +105,9 @@ def gitlab_text(shown: Shown, _: Wanted | None = None) -> str:
     )
 
 
-def junit_text(shown: Shown, _: Wanted | None = None) -> str:
-    """Return findings as failed tests, one suite a file, and files without any as a test that passed; info does not fail."""
-    root = ElementTree.Element("testsuites", name="compatkb check")
-    total = failed = 0
-    by_path: dict[str, list[Finding]] = {path: [] for path in sorted(shown.report.documents)}
-    for finding in shown.report.findings:
-        by_path.setdefault(finding.path, []).append(finding)
-    for path, findings in by_path.items():
-        failures = [finding for finding in findings if finding.level is not Severity.INFO]
-        suite = ElementTree.SubElement(
-            root, "testsuite", name=_writable(path), tests=str(max(1, len(findings))), failures=str(len(failures)), errors="0",
-            skipped="0",
-        )  # fmt: skip
-        total, failed = total + max(1, len(findings)), failed + len(failures)
-        if not findings:
-            ElementTree.SubElement(suite, "testcase", classname=_writable(path), name="no findings")
-        for finding in findings:
-            place = ":".join(str(n) for n in (finding.line, finding.column) if n) or "file"
-            case = ElementTree.SubElement(suite, "testcase", classname=_writable(path), name=f"{finding.rule} at {place}")
-            text = "\n".join([finding.message, *([f"fix: {finding.fix}"] if finding.fix else []), *finding.sources])
-            kind = "system-out" if finding.level is Severity.INFO else "failure"
-            about = {} if kind == "system-out" else {"message": _writable(finding.message), "type": str(finding.level)}
-            ElementTree.SubElement(case, kind, about).text = _writable(text)
-    root.set("tests", str(total))
-    root.set("failures", str(failed))
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-
-
-def _writable(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
-
-
 def github_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
     return findings_annotations(shown.report.findings, "")
-
-
-def summary_text(shown: Shown, _: Wanted | None = None) -> str:
-    """Return a Markdown summary for a pull request: a count, and a table of the gravest findings, MOST_ROWS at most."""
-    report = shown.report
-    files = f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}"
-    lines = ["### compatkb check", "", f"{count_text(report.findings)} in {files} read."]
-    order = list(Severity)
-    rows = sorted(report.findings, key=lambda finding: (-order.index(finding.level), finding.order))[:MOST_ROWS]
-    if rows:
-        lines += ["", "| level | where | what | fix |", "|---|---|---|---|"]
-    for finding in rows:
-        place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
-        what = f"{_cell(finding.message)} ({_code(finding.rule)})"
-        lines.append(f"| {finding.level} | {_code(place)} | {what} | {_cell(finding.fix or '')} |")
-    if len(report.findings) > len(rows):
-        lines += ["", f"{len(report.findings) - len(rows)} more are not shown."]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    """Return text that stays text within a cell: nothing in it is markup or breaks the row."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", " ".join(text.split()))
-
-
-def _code(text: str) -> str:
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    gap = " " if len(ticks) > 1 else ""
-    return f"{ticks}{gap}{' '.join(text.split())}{gap}{ticks}".replace("|", "\\|")
 
 
 def _json(value: object) -> str:

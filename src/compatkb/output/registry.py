@@ -32,8 +32,7 @@ _ANSWERS = {
 }
 _REPORTS = {
     **_from("check.report_text", text="report_lines", json="report_json"),
-    **_from("check.report_formats", github="github_text", gitlab="gitlab_text", junit="junit_text"),
-    **_from("check.report_formats", markdown="summary_text", sarif="sarif_text"),
+    **_from("check.report_formats", github="github_text", gitlab="gitlab_text", sarif="sarif_text"),
 }
 FORMS = {
     "resolve": _ANSWERS,
