@@ -12,7 +12,6 @@ from typing import Any
 
 import icalendar
 import networkx
-import pydot
 import pytest
 from builders import universe
 from conftest import ROOT, Run, parted
@@ -24,7 +23,7 @@ from compatkb.core.atomic_write import write_file, write_folder
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.export import bundle
 from compatkb.export.calendar import calendar_text
-from compatkb.export.diagram import ARROWS, LEVELS, NODES, dot_text, draw, mermaid_text, remark
+from compatkb.export.diagram import ARROWS, LEVELS, NODES, draw, mermaid_text, remark
 from compatkb.export.graph import build_graph, graphml_text
 from compatkb.export.tables import TABLES, Tables, read_tables
 from compatkb.store.reader import Snapshot
@@ -235,29 +234,6 @@ def check_mermaid(text: str) -> tuple[int, int]:
     return len(boxes), len(arrows)
 
 
-QUOTED = r'"(?:[^"\\\n]|\\["\\])*"'
-DOT = re.compile(
-    rf"""digraph\ compatkb\ \{{ | \}}
-      | \ {{4}}//\ [^\n]*
-      | \ {{4}}(?:rankdir=LR|node\ \[shape=box\]);
-      | \ {{4}}subgraph\ cluster_\d+\ \{{ | \ {{4}}\}}
-      | \ {{8}}label={QUOTED};
-      | \ {{8}}(?P<box>n\d+)\ \[label={QUOTED}\];
-      | \ {{4}}(?P<one>n\d+)\ ->\ (?P<other>n\d+)\ \[label="[a-z-]+",\ style=\w+\];""",
-    re.VERBOSE,
-)
-
-
-def check_dot(text: str) -> tuple[int, int]:
-    """Demand that every line is of the grammar and every arrow joins boxes; return the number of boxes and arrows."""
-    matches = [DOT.fullmatch(line) for line in text.removesuffix("\n").split("\n")]
-    assert all(matches), [line for line, m in zip(text.split("\n"), matches, strict=False) if not m]
-    boxes = {m["box"] for m in matches if m and m["box"]}
-    arrows = [(m["one"], m["other"]) for m in matches if m and m["one"]]
-    assert {end for arrow in arrows for end in arrow} <= boxes
-    return len(boxes), len(arrows)
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(
     "products",
@@ -268,14 +244,13 @@ def check_dot(text: str) -> tuple[int, int]:
     ids="-".join,
 )
 def test_diagrams_are_read(facts: Snapshot, products: tuple[str, ...], level: str) -> None:
-    """Both forms are of their grammar, hold the same, keep the limits, and say what is left out."""
+    """A diagram is of its grammar, keeps the limits, and says what is left out."""
     drawn = draw(facts, products, level)
-    mermaid, dot = mermaid_text(facts, drawn), dot_text(facts, drawn)
+    mermaid = mermaid_text(facts, drawn)
     boxes, arrows = check_mermaid(mermaid)
-    assert check_dot(dot) == (boxes, arrows)
     assert boxes <= NODES
     assert arrows <= ARROWS
-    assert bool(drawn.left_out) == ("left out" in mermaid) == ("left out" in dot) == bool(remark(drawn))
+    assert bool(drawn.left_out) == ("left out" in mermaid) == bool(remark(drawn))
 
 
 def test_diagram_shows_series(facts: Snapshot) -> None:
@@ -292,7 +267,6 @@ def test_diagram_shows_a_feature(facts: Snapshot) -> None:
     assert ("torch.compile", "") in {one for one, _, _ in drawn.arrows}
     assert {kind for *_, kind in drawn.arrows} == {"supported", "beta", "prototype", "not-supported"}
     assert '["torch.compile"]' in mermaid_text(facts, drawn)
-    assert 'label="torch.compile"' in dot_text(facts, drawn)
     assert all(facts.products[product].role != "feature" for product, _, _ in draw(facts, ("torch",), "series").groups)
 
 
@@ -300,29 +274,17 @@ def test_diagram_shows_a_feature(facts: Snapshot) -> None:
 def test_hostile_diagram(hostile: Snapshot, level: str) -> None:
     """Names cannot end a label, add a line or bring in mark-up."""
     drawn = draw(hostile, ("torch", "ipex"), level)
-    mermaid, dot = mermaid_text(hostile, drawn), dot_text(hostile, drawn)
-    assert check_mermaid(mermaid) == check_dot(dot)
+    mermaid = mermaid_text(hostile, drawn)
     assert check_mermaid(mermaid)[1] > 0
     assert "<img" not in mermaid
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:pydot", "ignore::DeprecationWarning:pyparsing")
-def test_dot_is_read_by_another_parser(hostile: Snapshot, facts: Snapshot) -> None:
-    """The parser of pydot sees the boxes and arrows that were drawn."""
-    for found, product in ((hostile, "torch"), (facts, "mlperf")):
-        drawn = draw(found, (product,), "series")
-        (graph,) = pydot.graph_from_dot_data(dot_text(found, drawn))
-        assert len(graph.get_edges()) == len(drawn.arrows)
-        boxes = [node.get_name() for sub in graph.get_subgraphs() for node in sub.get_nodes()]
-        assert len(boxes) == sum(len(names) for _, _, names in drawn.groups)
 
 
 def test_diagram_needs_a_product(facts: Snapshot, run: Callable[..., Run]) -> None:
     """A diagram of everything would be no picture; an unknown product is named."""
     with pytest.raises(UsageError, match="--product"):
         draw(facts, (), "series")
-    assert run("export", "--format", "dot").code == 2
-    assert run("export", "--format", "dot", "--product", "torsh").code == 2
+    assert run("export", "--format", "mermaid").code == 2
+    assert run("export", "--format", "mermaid", "--product", "torsh").code == 2
 
 
 # -- calendar -----------------------------------------------------------------------------------------------------
@@ -421,7 +383,7 @@ def test_words_that_do_not_go_together(words: tuple[str, ...], run: Callable[...
                 ("json",),
                 ("csv", "--table", "claim"),
                 ("graphml", "--product", "ipex"),
-                ("dot", "--product", "ipex"),
+                ("mermaid", "--product", "ipex"),
             )
         ),
     ],

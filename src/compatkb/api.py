@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
@@ -21,19 +21,6 @@ from compatkb.store.records import Product, Request
 if TYPE_CHECKING:  # what reads files and texts is imported when it is asked
     from compatkb.check import CheckReport
     from compatkb.doctor.diagnose import Diagnosis
-
-
-class Picture(NamedTuple):
-    """Something to look at: a notebook shows the HTML, and printing it shows the text."""
-
-    text: str
-    html: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 class KnowledgeBase:
@@ -150,20 +137,19 @@ class KnowledgeBase:
         """Return the releases of a product, newest first, with days and sources; raises UsageError as `product` does."""
         return releases_of(self.facts, self.product(name).id)
 
-    def matrix(self, name: str, *, device: str | None = None, as_of: date | None = None) -> Picture:
-        """Return which releases of a product have wheels for which Pythons; raises UsageError for a product without wheels."""
+    def matrix(self, name: str, *, device: str | None = None, as_of: date | None = None) -> str:
+        """Return as text which releases have wheels for which Pythons; raises UsageError for a product without wheels."""
         from compatkb.output import python_matrix
         from compatkb.output.screen import text_of
 
         day = Clock(current_day(), as_of).day
         table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
-        text = text_of(python_matrix.matrix_lines(self.facts, table, day))
-        return Picture(text, python_matrix.html(self.facts, table, day))
+        return text_of(python_matrix.matrix_lines(self.facts, table, day))
 
-    def timeline(self, *vendors: str, as_of: date | None = None, width: int = 960) -> Picture:
-        """Return the events of some vendors, or of all, in order of time; `width` in pixels; raises UsageError."""
-        from compatkb.output import timeline, timeline_svg
+    def timeline(self, *vendors: str, as_of: date | None = None) -> str:
+        """Return the events of some vendors, or of all, in order of time as text; raises UsageError."""
+        from compatkb.output import timeline
 
         day = Clock(current_day(), as_of).day
         events = timeline.select(self.facts, day, vendors=vendors)
-        return Picture(timeline.text(self.facts, events, day), timeline_svg.svg(self.facts, events, day, width))
+        return timeline.text(self.facts, events, day)

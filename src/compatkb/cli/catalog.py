@@ -159,21 +159,18 @@ def timeline(
     until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
     vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
     kind: Annotated[o.Words, o.option("--kind", "only events of this kind (repeatable)", click_type=_KIND)] = None,
-    width: Annotated[str, o.value("--width", "PIXELS", "how wide the SVG picture is")] = "960",
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
     """Print the events that were asked for; 1 where there is none."""
     from compatkb.output import timeline as made
-    from compatkb.output.timeline_svg import parse_width
 
     facts, clock = open_facts(data, as_of)
     first = made.parse_bound(since, end=False) if since else None
     last = made.parse_bound(until, end=True) if until else None
     events = made.select(facts, clock.day, first, last, vendor or (), kind or ())
-    wide = {"width": parse_width(width)} if form == "svg" else {}
-    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day, **wide))
+    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day))
     if not events:
         print("remark: no event fits", file=sys.stderr)
     return 0 if events else 1

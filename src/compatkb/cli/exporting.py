@@ -13,7 +13,7 @@ from compatkb.errors import UsageError
 from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
-TABLES, DRAWN = ("json", "csv", "schema"), ("mermaid", "dot")
+TABLES = ("json", "csv", "schema")
 
 
 def build(
@@ -36,7 +36,7 @@ def build(
 
 def export(
     form: Annotated[
-        Literal["json", "csv", "graphml", "mermaid", "dot", "ical", "schema"],
+        Literal["json", "csv", "graphml", "mermaid", "ical", "schema"],
         o.option("--format", "form of the output; schema is that of json"),
     ],
     out: Annotated[
@@ -85,22 +85,22 @@ def _check(form: str, out: str | None, table: str | None, product: o.Words, leve
     if table and form != "csv":
         raise UsageError("--table works with --format csv")
     if product and form in TABLES:
-        raise UsageError(f"--product works with graphml, mermaid, dot and ical; {form} is of everything")
-    if level and form not in DRAWN:
-        raise UsageError("--level works with mermaid and dot")
+        raise UsageError(f"--product works with graphml, mermaid and ical; {form} is of everything")
+    if level and form != "mermaid":
+        raise UsageError("--level works with mermaid")
     if form == "csv" and not (table or out):
         raise UsageError("csv is many tables: give --out FOLDER, --out FILE.zip, or --table NAME")
 
 
 def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level: str | None) -> str:
     products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
-    if form in DRAWN:
+    if form == "mermaid":
         from compatkb.export import diagram
 
         drawn = diagram.draw(facts, products, level or "series")
         if text := diagram.remark(drawn):
             print(f"remark: {text}", file=sys.stderr)
-        return (diagram.mermaid_text if form == "mermaid" else diagram.dot_text)(facts, drawn)
+        return diagram.mermaid_text(facts, drawn)
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
 

@@ -1,4 +1,4 @@
-"""A readable part of the knowledge base as a Mermaid or DOT diagram: versions as boxes, claims as arrows."""
+"""A readable part of the knowledge base as a Mermaid diagram: versions as boxes, claims as arrows."""
 
 import re
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ LEVELS = ("series", "release", "build")
 _SHOWN = ("package", "companion")
 _PLAIN = re.compile(r"[^A-Za-z0-9 .,+_:/()-]")
 _ARROWS = {"needs": "-->", "constrains": "-->", "verified": "-.->", "breaks": "--x"}
-_STYLES = {"needs": "solid", "constrains": "solid", "verified": "dashed", "breaks": "bold"}
 _STATUSES = {
     "supported": "verified",
     "beta": "verified",
@@ -87,22 +86,6 @@ def mermaid_text(facts: Snapshot, diagram: Diagram) -> str:
     return "\n".join(lines) + "\n"
 
 
-def dot_text(facts: Snapshot, diagram: Diagram) -> str:
-    """Return a diagram as a DOT digraph."""
-    ids = _ids(diagram)
-    lines = ["digraph compatkb {", *(f"    // {line}" for line in _remarks(facts, diagram))]
-    lines += ["    rankdir=LR;", "    node [shape=box];"]
-    for number, (product, name, boxes) in enumerate(diagram.groups):
-        lines += [f"    subgraph cluster_{number} {{", f"        label={_dot(name)};"]
-        lines += [f"        {ids[product, box]} [label={_dot(f'{product} {box}'.strip())}];" for box in boxes]
-        lines.append("    }")
-    lines += [
-        f"    {ids[one]} -> {ids[other]} [label={_dot(kind)}, style={_STYLES[_STATUSES.get(kind, kind)]}];"
-        for one, other, kind in diagram.arrows
-    ]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
 def _wanted(facts: Snapshot, products: tuple[str, ...], of: str, to: str) -> bool:
     if len(products) > 1:
         return of in products and to in products
@@ -148,12 +131,6 @@ def _mermaid(text: str) -> str:
 
 def _coded(letter: str) -> str:
     return " " if letter.isspace() or not letter.isprintable() else f"#{ord(letter)};"
-
-
-def _dot(text: str) -> str:
-    """Return text as a quoted DOT string."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def remark(diagram: Diagram) -> str | None:

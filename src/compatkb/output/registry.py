@@ -41,14 +41,8 @@ FORMS = {
     "features": _from("output.features", text="features_screen", json="features_json", markdown="features_table"),
     "eol": _from("output.catalog", text="eol_screen", json="eol_json"),
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
-    "timeline": {
-        **_from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
-        **_from("output.timeline_svg", svg="svg"),
-    },
-    "matrix": {
-        **_from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
-        **_from("output.python_matrix", svg="svg", html="html"),
-    },
+    "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
+    "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
     "stats": {
         **_from("output.statistics", text="stats_lines", json="stats_json", markdown="stats_markdown"),
         **_from("output.statistics", badge="badge_line", badge_json="badge_json"),

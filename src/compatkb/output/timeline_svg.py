@@ -1,7 +1,7 @@
 """The timeline as an SVG picture: a lane per vendor, a band per year, no script and nothing from elsewhere.
 
 Every line of text is broken to the width of its lane by an estimate that errs on the wide side, so that nothing overlaps
-whatever font the reader has; where the lanes would be too narrow to read they stand one below the other.
+whatever font the reader has.
 """
 
 from collections.abc import Sequence
@@ -9,13 +9,12 @@ from datetime import date
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from compatkb.errors import UsageError
 from compatkb.output.timeline import PAST, TITLE, date_text, lanes, marks, state
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event
 
-NARROWEST, WIDEST = 320, 4000
-MARGIN, GUTTER, INSET, LEAST_LANE = 16, 56, 26, 250
+WIDTH = 960
+MARGIN, GUTTER, INSET = 16, 56, 26
 SMALL, BODY, HEAD, TITLE_SIZE = 12, 14, 16, 18
 LEADING = 1.35
 AFTER_EVENT, AFTER_BAND = 12, 10
@@ -48,8 +47,7 @@ class _Mark(NamedTuple):
 class _Picture:
     """What is drawn, from top to bottom; `y` is where the next thing goes."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self) -> None:
         self.y: float = MARGIN
         self.lines: list[_Line] = []
         self.marks: list[_Mark] = []
@@ -98,28 +96,18 @@ def broken(content: str, size: int, room: float) -> list[str]:
     return [*lines, line] if line else lines
 
 
-def parse_width(text: str) -> int:
-    """Return a width in pixels; raises UsageError."""
-    if not text.isascii() or not text.isdigit() or not NARROWEST <= int(text[:6]) <= WIDEST:
-        raise UsageError(f"{text!r} is not a width in pixels, {NARROWEST} to {WIDEST}")
-    return int(text)
-
-
-def svg(facts: Snapshot, events: Sequence[Event], day: date, width: int) -> str:
-    """Return the picture, `width` pixels wide and as high as it must be."""
-    picture = _Picture(width)
-    room = width - 2 * MARGIN
+def svg(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+    """Return the picture, WIDTH pixels wide and as high as it must be."""
+    picture = _Picture()
+    room = WIDTH - 2 * MARGIN
     picture.write(MARGIN, room, TITLE, TITLE_SIZE, "strong")
     picture.write(MARGIN, room, f"As of {day}; data of {facts.meta['data_date']}.", SMALL, "soft")
     _legend(picture, room)
     events_by_vendor = lanes(facts, events)
     if not events_by_vendor:
         picture.write(MARGIN, room, "No event that the data know of.", BODY, "ink")
-    elif (room - GUTTER) / len(events_by_vendor) >= LEAST_LANE:
-        _side_by_side(picture, facts, events_by_vendor, day)
     else:
-        for vendor, lane in events_by_vendor.items():
-            _stacked(picture, _colour(facts, vendor), facts.vendors[vendor], lane, day)
+        _side_by_side(picture, facts, events_by_vendor, day)
     return _drawn(picture, _description(facts, events_by_vendor))
 
 
@@ -148,7 +136,7 @@ def _years(events: Sequence[Event]) -> list[int]:
 
 
 def _side_by_side(picture: _Picture, facts: Snapshot, events_by_vendor: dict[str, list[Event]], day: date) -> None:
-    lane_width = (picture.width - 2 * MARGIN - GUTTER) / len(events_by_vendor)
+    lane_width = (WIDTH - 2 * MARGIN - GUTTER) / len(events_by_vendor)
     lefts = [MARGIN + GUTTER + number * lane_width for number in range(len(events_by_vendor))]
     colours = [_colour(facts, vendor) for vendor in events_by_vendor]
     top = picture.y
@@ -176,25 +164,6 @@ def _side_by_side(picture: _Picture, facts: Snapshot, events_by_vendor: dict[str
         picture.y += 6
     for number in range(len(events_by_vendor)):
         picture.tracks.append((lefts[number] + 10, start, picture.y - 6, colours[number]))
-
-
-def _stacked(picture: _Picture, colour: int, name: str, lane: list[Event], day: date) -> None:
-    room = picture.width - 2 * MARGIN
-    picture.y += AFTER_BAND
-    picture.write(MARGIN, room, name, HEAD, f"strong lane{colour}")
-    picture.y += 4
-    start = picture.y
-    for year in _years(lane):
-        top = picture.y
-        picture.y += 6
-        picture.write(MARGIN + INSET, room - INSET, str(year), HEAD, "strong")
-        picture.y += 6
-        for event in lane:
-            if date.fromordinal(event.first).year == year:
-                _event(picture, event, colour, MARGIN, room, day)
-        picture.bands.append((top, picture.y - top, MARGIN))
-        picture.y += 6
-    picture.tracks.append((MARGIN + 10, start, picture.y - 6, colour))
 
 
 def _event(picture: _Picture, event: Event, lane: int, left: float, lane_width: float, day: date) -> None:
@@ -238,7 +207,7 @@ def _style() -> str:
 
 
 def _drawn(picture: _Picture, description: str) -> str:
-    width, height = picture.width, round(picture.y + MARGIN)
+    width, height = WIDTH, round(picture.y + MARGIN)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'role="img" aria-labelledby="timeline-title timeline-desc">',

@@ -88,7 +88,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             makers[path] = partial(data_pages.product_page, site, product, path)
     makers["llms.txt"] = partial(llms_text, site)
     makers["eol.ics"] = partial(calendar_text, site.facts)
-    makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day, 960)
+    makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day)
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
         makers["ask.html"] = site.ask_page
