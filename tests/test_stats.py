@@ -14,7 +14,7 @@ from compatkb.authoring.citation import document_of
 from compatkb.authoring.loader import Files
 from compatkb.catalog.statistics import statistics
 from compatkb.output.screen import text_of
-from compatkb.output.statistics import badge_json, badge_line, stats_lines, stats_markdown
+from compatkb.output.statistics import stats_lines, stats_markdown
 from compatkb.schema import SourceEntry
 from compatkb.store.reader import Snapshot
 
@@ -226,15 +226,11 @@ def test_real_figures_agree_with_the_files(facts: Snapshot, files: Files) -> Non
 
 
 def test_forms(facts: Snapshot, run: Callable[..., Run]) -> None:
-    """Text, Markdown and both badges say the same figures; a badge is one line."""
+    """Text and Markdown say the same figures."""
     stats = statistics(facts, TODAY)
     figure = f"{stats.requirements}: needs {stats.by_kind['needs']}"
     assert figure in text_of(stats_lines(stats))
     assert f"| requirements | {figure}" in stats_markdown(stats)
-    assert badge_line(stats).count("\n") == 1
-    badge = json.loads(badge_json(stats))
-    assert set(badge) == {"schemaVersion", "label", "message", "color"}
-    assert badge["message"] in badge_line(stats)
     done = run("stats", "--as-of", TODAY.isoformat())
     assert (done.code, done.out) == (0, text_of(stats_lines(stats)))
 

@@ -1,4 +1,4 @@
-"""The figures of a knowledge base as text, JSON, a Markdown table and a badge; docs/quality.md describes them."""
+"""The figures of a knowledge base as text, JSON and a Markdown table; docs/quality.md describes them."""
 
 from datetime import date
 from typing import Any
@@ -12,8 +12,6 @@ from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
 _READINGS = {"source": "cited sources", "index": "index listings", "evidence": "observations with an outcome"}
-_SHARES = ((90, "brightgreen"), (75, "green"), (50, "yellow"), (0, "orange"))
-"""Colour of the badge by the percentage of requirements that are stated or observed."""
 
 
 def stats_lines(stats: Stats) -> list[Line]:
@@ -33,18 +31,6 @@ def stats_markdown(stats: Stats) -> str:
 def stats_blocks(stats: Stats) -> list[Block]:
     """Return the figures as a table, for any form of text."""
     return [Table(("what", "figures"), tuple(figures(stats))), Paragraph(f"As of {stats.day}, data of {stats.data_date}.")]
-
-
-def badge_line(stats: Stats) -> str:
-    """Return the figures in one line."""
-    return f"compatkb: {_message(stats)} (data of {stats.data_date})\n"
-
-
-def badge_json(stats: Stats) -> str:
-    """Return the figures as a badge endpoint answers them, in the form that shields.io reads."""
-    share = _percent(_supported(stats), stats.requirements)
-    colour = next(name for least, name in _SHARES if share >= least)
-    return json_text({"schemaVersion": 1, "label": "compatkb", "message": _message(stats), "color": colour})
 
 
 def stats_json(stats: Stats) -> str:
@@ -105,17 +91,6 @@ def figures(stats: Stats) -> list[tuple[str, str]]:
     ]
     rows += [(_READINGS[reading.kind], _checked(stats, reading)) for reading in stats.readings]
     return rows
-
-
-def _supported(stats: Stats) -> int:
-    return stats.by_basis["stated"] + stats.by_basis["observed"]
-
-
-def _message(stats: Stats) -> str:
-    return (
-        f"{stats.products} products, {stats.releases} releases, {stats.requirements} requirements, "
-        f"{_percent(_supported(stats), stats.requirements)} % stated or observed"
-    )
 
 
 def _independent(every: Independence, people: Independence) -> str:

@@ -37,7 +37,6 @@ FILES = {
         "answer", "What `compatkb resolve --format json` says to a question.", (_DEVICE, _QUESTION)
     ),
     "shields/{device}/{question}.json": Path("shield", "The verdict as a badge (shields endpoint).", (_DEVICE, _QUESTION)),
-    "shields/{product}.json": Path("shield", "The newest release of a product as a badge (shields endpoint).", (_PRODUCT,)),
     "endoflife/{product}.json": Path("endoflife", "The series of a product in the shape of endoflife.date.", (_PRODUCT,)),
     "renovate/{product}.json": Path("renovate", "The releases of a product for a custom datasource of Renovate.", (_PRODUCT,)),
 }

@@ -95,7 +95,6 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
         yield f"products/{name}.json", partial(_made, product_content, facts, product.id, clock)
         for shape in (latest, endoflife, renovate):
             yield f"{shape.__name__}/{name}.json", partial(_made, shape, facts, product.id, clock)
-        yield f"shields/{name}.json", partial(_made, product_shield, facts, product.id, clock)
         for release in products.releases_of(facts, product.id):
             at = f"releases/{name}/{file_name(release.version)}.json"
             yield at, partial(_made, one_release, facts, product.id, release.version, clock)
@@ -128,16 +127,6 @@ def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
         "message": VERDICTS[answer.verdict],
         "color": COLOURS[answer.verdict],
     }
-
-
-def product_shield(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
-    """Return the newest release of a product as a badge."""
-    content = latest(facts, product, clock)
-    newest = content["latest"]
-    known = {"schemaVersion": 1, "label": facts.products[product].name}
-    if newest is None:
-        return {**known, "message": "no release known", "color": "lightgrey"}
-    return {**known, "message": newest["version"], "color": "red" if newest["ended"] or newest["yanked"] else "blue"}
 
 
 def one_release(facts: Snapshot, product: str, version: str, clock: Clock) -> dict[str, Any]:
