@@ -19,6 +19,7 @@ from compatkb.schema import (
     FeatureFile,
     ImageFile,
     IndexFile,
+    IssueFile,
     MachineFile,
     MigrationFile,
     Observation,
@@ -31,7 +32,13 @@ from compatkb.schema import (
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
 SYMPTOMS, MACHINE, MIGRATION = "symptoms.toml", "machine.toml", "migration.toml"
-FOLDERS: dict[str, type[Record]] = {"products": ProductFile, "images": ImageFile, "features": FeatureFile, "index": IndexFile}
+FOLDERS: dict[str, type[Record]] = {
+    "products": ProductFile,
+    "images": ImageFile,
+    "features": FeatureFile,
+    "index": IndexFile,
+    "issues": IssueFile,
+}
 SINGLE: dict[str, type[Record]] = {
     CHANNELS: ChannelFile,
     ROUTES: RouteFile,
@@ -70,6 +77,7 @@ class Files:
     symptoms: SymptomFile | None = None
     machine: MachineFile | None = None
     migration: MigrationFile | None = None
+    issues: tuple[IssueFile, ...] = ()
     symbols: tuple[SymbolFile, ...] = ()
 
 

@@ -9,16 +9,28 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.device import UNKNOWN, device_of, system_of
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
+from compatkb.doctor.machine_reading import machine_reads
 from compatkb.doctor.successors import SuccessorStack
 from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
 from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
 from compatkb.doctor.version_extraction import SLOTS, Read, is_known, mask_of, read_versions, shape
 from compatkb.engine.answer import Alternative, Answer
+from compatkb.engine.known_issues import (
+    DEVICE,
+    HARDWARE,
+    SYSTEM,
+    IssueMatch,
+    KnownIssue,
+    known_issues,
+    match_at,
+    place_of,
+)
 from compatkb.store.queries.products import served_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 _DENIED, _FITS, _ALONE = 3, 4, 6  # what the engine's word on the versions adds to causes about versions, or takes from them
+_KNOWN = 20  # what speaks for a known issue all of whose conditions the text names, before any generic cause
 COLLECT = (
     "the whole traceback, from its first line on",
     "what `python -m torch.utils.collect_env` prints, and `pip list`",
@@ -42,6 +54,7 @@ class Candidate(NamedTuple):
     weight: int
     hits: tuple[PatternMatch, ...]
     sources: tuple[tuple[str, str | None], ...]
+    issue: IssueMatch | None = None  # where it is a known issue of releases that the text names, or may name
 
 
 class UnmetRequirement(NamedTuple):
@@ -94,21 +107,68 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
     versions = read_versions(facts, pasted, (*evidence.learnt, *filter(None, (named, system))))
     answer, pins, unread = _judge(facts, versions, target_of(facts, versions), clock)
+    machine = machine_reads(facts, pasted)
+    issues = issues_of(facts, pasted, (*versions, *machine))
     about, served = _devices_of_causes(facts, causes, named, text), served_devices(facts)
     admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
     ranked = _ranked(admitted, evidence, answer, about if named else set(served))
-    candidates = with_generations(facts, pasted, ranked)
+    candidates = _in_order(issues, with_generations(facts, pasted, ranked))
     missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
-    top = causes[candidates[0].id] if candidates else {}
-    target = target_of(facts, versions)
+    top = _record_of(facts, candidates[0], causes) if candidates else {}
+    target = target_of(facts, (*versions, *(read for read in machine if read.product == HARDWARE)))
     if top.get("device") not in (None, *served):
         target = target._replace(foreign=top["device"])
     symbols = undefined_symbols(facts, text, versions)
     collect = () if candidates else COLLECT
-    diagnosis = Diagnosis(candidates, versions, unread, answer, missed, (), target=target, symbols=symbols, collect=collect)
+    seen = tuple(read for read in machine if read.product not in {known.product for known in versions})
+    diagnosis = Diagnosis(
+        candidates, (*versions, *seen), unread, answer, missed, (), target=target, symbols=symbols, collect=collect
+    )
     if (candidates and (not diagnosis.about_versions or top["kind"] == "library")) or not (candidates or target.device):
         return diagnosis
     return _with_stacks(facts, diagnosis, top, pins, clock)
+
+
+def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
+    """Return the known issues that a text shows and does not refute, those of which it says the most first."""
+    dimensions: dict[str, tuple[str, ...]] = {}
+    packages: dict[str, tuple[str, ...]] = {}
+    for read in installed(versions):
+        where = dimensions if read.product in (SYSTEM, HARDWARE, DEVICE) else packages
+        where[read.product] = (read.version,)
+    place = place_of(facts, packages, dimensions, is_whole=False)
+    found = []
+    for issue in known_issues(facts):
+        hits = tuple(hit for sign in issue.signs if (hit := pasted.find(sign)) is not None)
+        match = match_at(facts, issue, place) if hits else None
+        said = len(issue.conditions) - len(match.unsaid) if match else 0
+        if match and said:
+            steps = tuple(cure.do for cure in issue.cures if cure.do)
+            kind = "issue" if _package_cure(facts, issue) else "machine"
+            weight = _KNOWN - 2 * len(match.unsaid)
+            found.append(Candidate(issue.id, kind, issue.title, "", steps, weight, hits, issue.sources, match))
+    return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+
+
+def _in_order(issues: tuple[Candidate, ...], causes: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return candidates in order: issues whose conditions the text meets, generic causes, issues that it leaves open."""
+    sure = tuple(candidate for candidate in issues if candidate.issue and not candidate.issue.unsaid)
+    return (*sure, *causes, *(candidate for candidate in issues if candidate not in sure))
+
+
+def _package_cure(facts: Snapshot, issue: KnownIssue) -> str | None:
+    """Return the first cure that other versions of a package are, as a word of a request."""
+    packages = (Role.PACKAGE, Role.COMPANION)
+    named = [(cure.to, re.split(r"[=<>!~]", cure.to)[0]) for cure in issue.cures if cure.to]
+    return next((to for to, name in named if name in facts.products and facts.products[name].role in packages), None)
+
+
+def _record_of(facts: Snapshot, first: Candidate, causes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the record of a cause: for an issue what asks for the releases that cure it."""
+    if first.issue is None:
+        return causes[first.id]
+    cure = _package_cure(facts, first.issue.issue)
+    return {"kind": first.kind, "ask": (cure,) if cure else (), "newest": True}
 
 
 def _devices_of_causes(facts: Snapshot, causes: dict[str, dict[str, Any]], named: Read | None, text: str) -> set[str]:

@@ -10,6 +10,7 @@ from compatkb.engine.alternatives import Alternative
 from compatkb.output import commands, messages
 from compatkb.output.answer_words import way_title
 from compatkb.output.citations import short, source_payloads
+from compatkb.output.issue_text import issue_cures, issue_headline
 from compatkb.output.json_document import document
 from compatkb.output.labels import label, listed, ranges, shortened, value
 from compatkb.output.payload import instead_payload, request_of, request_payload, stack_brief
@@ -45,8 +46,9 @@ def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str
     """Return the screen."""
     first = diagnosis.candidates[0] if diagnosis.candidates else None
     if first:
-        blocks = [Block(wrapped(first.title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
-        blocks.append(Block(wrapped(first.why, "  "), 4))
+        title, why = issue_headline(facts, first.issue) if first.issue else (first.title, first.why)
+        blocks = [Block(wrapped(title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
+        blocks.append(Block(wrapped(why, "  "), 4))
     else:
         blocks = [Block([Line("? no known cause matches this text", "unknown")])]
     blocks += [Block(wrapped(_wanted(facts, wanted), "  ")) for wanted in diagnosis.wanted[:_LINES]]
@@ -54,8 +56,6 @@ def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str
     blocks += _denied(facts, diagnosis)
     blocks.append(Block([BLANK]))
     blocks += _fix(facts, diagnosis, shell)
-    if first and not diagnosis.about_versions:
-        blocks += labelled_block("not", "a version problem: other versions are unlikely to help", 1)
     for other in _others(diagnosis):
         blocks += labelled_block("or", f"{other.title} (line {other.hits[0].line})", 3)
     if not first:
@@ -124,7 +124,8 @@ def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
         word = "fix" if diagnosis.candidates else "sound"
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
     first = diagnosis.candidates[0] if diagnosis.candidates else None
-    for number, step in enumerate(first.do[:_STEPS] if first else ()):
+    steps_to_do = (*(issue_cures(facts, first.issue.issue) if first.issue else ()), *first.do) if first else ()
+    for number, step in enumerate(steps_to_do[:_STEPS]):
         blocks += labelled_block("" if number else "do", step.rstrip("."), 1 if blocks else 0)
     if diagnosis.ended:
         blocks.append(_instead(facts, diagnosis, shell))

@@ -15,6 +15,7 @@ from compatkb.authoring.lint import (
     exceptions,
     files,
     graphs,
+    issues,
     names,
     order,
     redundant,
@@ -106,6 +107,11 @@ CHECKS = (
         "no record leads from a route or an image to a product, so no answer can show it",
         graphs.reachable,
         Severity.WARNING,
+    ),
+    LintRule(
+        "known-issues",
+        "a known issue stands twice, has a range that its product cannot read, or a cure that does not lead out of it",
+        issues.issues,
     ),
     LintRule("review", "a source that can change was last read long ago", sources.review, Severity.WARNING),
     LintRule(

@@ -1,5 +1,6 @@
 """Rows about provenance: documents, observations, guides, and when each was read."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -70,7 +71,7 @@ def readings(knowledge: Knowledge) -> Iterator[Row]:
 
 
 def guides(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield the records of symptoms.toml, machine.toml and migration.toml as JSON, in order, with their sources."""
+    """Yield the records of symptoms.toml, machine.toml, migration.toml and issues/ as JSON, in order, with their sources."""
     for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
         if file is None:
             continue
@@ -83,6 +84,17 @@ def guides(knowledge: Knowledge) -> Iterator[Row]:
                     "id": getattr(record, "id", None),
                     "body": _body(record, file.source),
                 }
+    issues = (issue for file in knowledge.files.issues for issue in file.issue)
+    for position, issue in enumerate(issues):
+        links = [[_link_text(link), link] for link in issue.sources]
+        body = dumps({**issue.model_dump(mode="json"), "sources": links})
+        yield {"kind": "issue", "position": position, "id": issue.id, "body": body}
+
+
+def _link_text(link: str) -> str:
+    """Return how a link is named: by repository and thread, else by its address without the scheme."""
+    thread = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)/(?:issues|pull)/(\d+)", link)
+    return f"{thread[1]}#{thread[2]}" if thread else link.removeprefix("https://")
 
 
 def _body(record: Record, known: dict[str, SourceEntry]) -> str:

@@ -1,0 +1,183 @@
+"""Known issues: which of them a set of versions on a machine has, may have, or cannot have.
+
+All conditions of an issue must hold. What nobody said of the machine (its kernel, its compute runtime, its GPU) leaves an
+issue open: it is told of with the condition that decides. A condition that does not hold refutes it.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from compatkb.core.versions import Scheme, admits, matches
+from compatkb.core.vocabulary import Role
+from compatkb.errors import CompatkbError
+from compatkb.request.lookup import find_versions
+from compatkb.store.queries.provenance import guide_records
+from compatkb.store.reader import Snapshot
+
+HARM = ("wrong-result", "crash", "hang", "install", "missing", "slow")
+"""The effects of issues, the gravest first."""
+SYSTEM, HARDWARE, DEVICE = "os", "hardware", "device"
+
+
+class IssueCondition(NamedTuple):
+    """One condition of an issue: releases of a product by a specifier, or values of a dimension by their elements."""
+
+    product: str
+    spec: str = ""
+    mask: int = 0
+    values: tuple[str, ...] = ()
+
+
+class IssueCure(NamedTuple):
+    """What takes an issue away: a product with a specifier, or a step with its sources."""
+
+    to: str | None
+    do: str | None
+    sources: tuple[str, ...]
+
+
+class KnownIssue(NamedTuple):
+    """A defect of releases under conditions."""
+
+    id: str
+    title: str
+    effect: str
+    conditions: tuple[IssueCondition, ...]
+    ranks: bool
+    signs: tuple[str, ...]
+    cures: tuple[IssueCure, ...]
+    state: str
+    read: str  # ISO day
+    aliases: tuple[str, ...]
+    note: str | None
+    sources: tuple[tuple[str, str | None], ...]
+
+    @property
+    def products(self) -> tuple[str, ...]:
+        """The products whose releases it is about."""
+        return tuple(condition.product for condition in self.conditions if condition.spec)
+
+
+class Surroundings(NamedTuple):
+    """What is known of a place where an issue may be: versions by product, elements of dimensions as masks.
+
+    `is_whole`: a package that is not among the versions is not there; otherwise nobody said.
+    """
+
+    versions: Mapping[str, tuple[str, ...]]
+    masks: Mapping[str, int] = {}
+    is_whole: bool = True
+
+
+class IssueMatch(NamedTuple):
+    """An issue that a place has, where nothing is `unsaid`, or may have."""
+
+    issue: KnownIssue
+    unsaid: tuple[IssueCondition, ...]
+
+
+@lru_cache(maxsize=8)
+def known_issues(facts: Snapshot) -> tuple[KnownIssue, ...]:
+    """Return the issues of the data, in their order."""
+    return tuple(_issue(facts, record) for record in guide_records(facts, "issue"))
+
+
+def _issue(facts: Snapshot, record: Mapping[str, Any]) -> KnownIssue:
+    return KnownIssue(
+        id=record["id"],
+        title=record["title"],
+        effect=record["effect"],
+        conditions=tuple(_conditions(facts, record)),
+        ranks=record["ranks"],
+        signs=tuple(record["signs"]),
+        cures=tuple(IssueCure(cure["to"], cure["do"], tuple(cure["sources"])) for cure in record["cures"]),
+        state=record["state"],
+        read=record["read"],
+        aliases=tuple(record["aliases"]),
+        note=record["note"],
+        sources=tuple((name, url) for name, url in record["sources"]),
+    )
+
+
+def _conditions(facts: Snapshot, record: Mapping[str, Any]) -> Iterator[IssueCondition]:
+    devices: dict[str, None] = {}
+    for each in record["where"]:
+        if each["product"]:
+            yield IssueCondition(each["product"], each["range"])
+            if each["device"]:
+                devices[each["device"]] = None
+        else:
+            yield _dimension(facts, SYSTEM, (each["system"],))
+    if devices:
+        yield _dimension(facts, DEVICE, tuple(devices))
+    if record["hardware"]:
+        yield _dimension(facts, HARDWARE, tuple(record["hardware"]))
+
+
+def _dimension(facts: Snapshot, product: str, values: tuple[str, ...]) -> IssueCondition:
+    mask = 0
+    for value in values:
+        mask |= find_versions(facts, facts.products[product], value)
+    return IssueCondition(product, mask=mask, values=values)
+
+
+def holds(facts: Snapshot, condition: IssueCondition, place: Surroundings) -> bool | None:
+    """Return whether a condition holds at a place; None where that was not said, or holds for a part of what was."""
+    if not condition.spec:
+        mask = place.masks.get(condition.product, 0)
+        met = mask & condition.mask
+        return None if not mask or (met and met != mask) else bool(met)
+    versions = place.versions.get(condition.product, ())
+    product = facts.products.get(condition.product)
+    if not versions:
+        return False if place.is_whole and product and product.role in (Role.PACKAGE, Role.COMPANION) else None
+    scheme = Scheme(product.scheme) if product else Scheme.PEP440
+    found = {_within(scheme, condition.spec, version) for version in versions}
+    return found.pop() if len(found) == 1 else None
+
+
+def _within(scheme: Scheme, spec: str, version: str) -> bool | None:
+    try:
+        return matches(spec, version) if scheme is Scheme.PEP440 else admits(scheme, spec, version)
+    except ValueError:  # of a form that this product does not have
+        return None
+
+
+def issues_at(facts: Snapshot, place: Surroundings) -> tuple[IssueMatch, ...]:
+    """Return the issues that a place has or may have, those that it has first, then by harm.
+
+    An issue is about the place only where a product that it names is there.
+    """
+    named = (issue for issue in known_issues(facts) if any(product in place.versions for product in issue.products))
+    return tuple(sorted(filter(None, (match_at(facts, issue, place) for issue in named)), key=_harm))
+
+
+def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
+    """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
+    held = [(condition, holds(facts, condition, place)) for condition in issue.conditions]
+    if any(holding is False for _, holding in held):
+        return None
+    return IssueMatch(issue, tuple(condition for condition, holding in held if holding is None))
+
+
+def _harm(match: IssueMatch) -> tuple[bool, int, int]:
+    return bool(match.unsaid), HARM.index(match.issue.effect), len(match.unsaid)
+
+
+def place_of(
+    facts: Snapshot,
+    versions: Mapping[str, tuple[str, ...]],
+    dimensions: Mapping[str, tuple[str, ...]],
+    *,
+    is_whole: bool = True,
+) -> Surroundings:
+    """Return a place by versions of products and names of systems, hardware and devices; unknown names say nothing."""
+    masks: dict[str, int] = {}
+    for product, names in dimensions.items():
+        for name in names:
+            try:
+                masks[product] = masks.get(product, 0) | find_versions(facts, facts.products[product], name)
+            except (CompatkbError, KeyError):
+                continue
+    return Surroundings(versions, masks, is_whole)

@@ -1,0 +1,128 @@
+"""Known issues: all conditions must hold, what nobody said leaves an issue open, a cure leads out of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Run, clock
+from test_lint import good, written
+
+from compatkb.authoring.lint import lint
+from compatkb.doctor.diagnose import diagnose
+from compatkb.doctor.error_text import ErrorText
+from compatkb.doctor.machine_reading import machine_reads
+from compatkb.engine.known_issues import holds, issues_at, known_issues, place_of
+from compatkb.store.reader import Snapshot
+
+NONZERO = "torch-2.13-xpu-nonzero-truncated"
+
+
+def found(facts: Snapshot, versions: dict[str, str], **dimensions: str) -> dict[str, int]:
+    """Return the issues of a place, with how many of their conditions nobody said."""
+    place = place_of(facts, {p: (v,) for p, v in versions.items()}, {name: (value,) for name, value in dimensions.items()})
+    return {match.issue.id: len(match.unsaid) for match in issues_at(facts, place)}
+
+
+def test_all_conditions_met(facts: Snapshot) -> None:
+    """A place that meets every condition has the issue."""
+    versions = {"torch": "2.13.0+xpu", "compute-runtime": "26.05.37020.3"}
+    assert found(facts, versions, device="xpu", hardware="b580")[NONZERO] == 0
+
+
+@pytest.mark.parametrize(
+    ("versions", "dimensions"),
+    [
+        ({"torch": "2.14.0+xpu", "compute-runtime": "26.05.37020.3"}, {"device": "xpu", "hardware": "b580"}),
+        ({"torch": "2.13.0+xpu", "compute-runtime": "26.22.38646.4"}, {"device": "xpu", "hardware": "b580"}),
+        ({"torch": "2.13.0+xpu", "compute-runtime": "26.05.37020.3"}, {"device": "xpu", "hardware": "max1550"}),
+        ({"torch": "2.13.0+cpu", "compute-runtime": "26.05.37020.3"}, {"device": "cpu", "hardware": "b580"}),
+    ],
+    ids=["another release", "a newer runtime", "another GPU", "another device"],
+)
+def test_one_condition_refuted(facts: Snapshot, versions: dict[str, str], dimensions: dict[str, str]) -> None:
+    """One condition that does not hold refutes an issue, whatever the others say."""
+    assert NONZERO not in found(facts, versions, **dimensions)
+
+
+def test_what_nobody_said_leaves_it_open(facts: Snapshot) -> None:
+    """Without the runtime and the GPU the issue is told of with both conditions."""
+    assert found(facts, {"torch": "2.13.0+xpu"}, device="xpu")[NONZERO] == 2
+
+
+def test_an_issue_of_another_package_is_not_told(facts: Snapshot) -> None:
+    """A package that the whole environment lacks has no issue there."""
+    told = found(facts, {"torch": "2.13.0+xpu"}, device="xpu")
+    assert all("vllm" not in issue.products for issue in known_issues(facts) if issue.id in told)
+
+
+def test_cures_lead_out(facts: Snapshot) -> None:
+    """No release that a cure names is one that the issue is about: by the range of the very product that it changes."""
+    for issue in known_issues(facts):
+        by_product = {condition.product: condition for condition in issue.conditions if condition.spec}
+        for cure in filter(None, (cure.to for cure in issue.cures)):
+            product = next((name for name in by_product if cure.startswith(name) and not cure[len(name)].isalnum()), None)
+            for element in facts.elements(product) if product else ():
+                place = place_of(facts, {product or "": (element.version,)}, {})
+                named = holds(facts, by_product[product or ""]._replace(spec=cure[len(product or "") :]), place)
+                assert not (named and holds(facts, by_product[product or ""], place)), (issue.id, element.version)
+
+
+@pytest.mark.parametrize(
+    ("line", "product", "version"),
+    [
+        ("Device name: Intel(R) Arc(TM) B580 Graphics", "hardware", "arc-b"),
+        ("03:00.0 VGA compatible controller [0300]: Intel Corporation Device [8086:e20b]", "hardware", "arc-b"),
+        ("| `Intel(R) Data Center GPU Max 1550` |", "hardware", "max"),
+        ("name='Intel(R) Arc(TM) A770 Graphics', platform_name='Intel(R) oneAPI Unified Runtime'", "hardware", "arc-a"),
+        ("Linux-6.11.0-17-generic-x86_64-with-glibc2.39", "linux-kernel", "6.11"),
+        ("Linux host 6.8.0-45-generic #45-Ubuntu SMP", "linux-kernel", "6.8"),
+        ("intel-opencl-icd 24.39.31294.20", "compute-runtime", "24.39.31294.20"),
+        ("[level_zero:gpu][level_zero:0] ... 20.1.0 [1.15.38308]", "compute-runtime", "26.18.38308.1"),
+    ],
+)
+def test_machine_is_read(facts: Snapshot, line: str, product: str, version: str) -> None:
+    """GPU, kernel and runtime are read as the tools print them."""
+    assert (product, version) in {(read.product, read.version) for read in machine_reads(facts, ErrorText(line))}
+
+
+@pytest.mark.parametrize("line", ["b580 and a770", "python 3.11.2 on linux", "commit a1b2c3d4 26.1", "in a730b line"])
+def test_what_is_no_machine_is_not_read(facts: Snapshot, line: str) -> None:
+    """Two GPUs are no GPU, and other numbers are none either."""
+    assert machine_reads(facts, ErrorText(line)) == ()
+
+
+def test_diagnosis_names_the_issue_first(facts: Snapshot) -> None:
+    """A text that meets all conditions and shows a sign has the issue as its cause; a refuting version has not."""
+    issue = next(i for i in known_issues(facts) if i.signs and i.products == ("torch",) and len(i.conditions) == 2)
+    sign = issue.signs[0].replace("*", " ")
+    inside = next(e for e in facts.elements("torch") if e.version.endswith("+xpu") and holds_version(facts, issue, e.version))
+    text = f"PyTorch version: {inside.version}\nXPU available: True\n{sign}\n"
+    assert diagnose(facts, text, clock()).candidates[0].id == issue.id
+
+
+def holds_version(facts: Snapshot, issue: object, version: str) -> bool:
+    place = place_of(facts, {"torch": (version,)}, {})
+    return bool(holds(facts, next(c for c in issue.conditions if c.spec), place))  # type: ignore[attr-defined]
+
+
+def test_lint_names_a_cure_inside_its_range(tmp_path: Path) -> None:
+    """A range that cannot be read, an unknown product, and a cure inside the range are told with their lines."""
+    text = """[[issue]]
+id = "x"
+title = "something fails"
+effect = "crash"
+where = [{ product = "torch", range = ">=2" }]
+cures = [{ to = "torch>=2" }, { to = "nothing>=1" }]
+state = "open"
+read = 2026-11-28
+sources = ["https://github.com/pytorch/pytorch/issues/1"]
+"""
+    contents = {**written(good()), "issues/x.toml": text.encode()}
+    told = [str(finding.message) for finding in lint(contents, clock().today, ["known-issues"]).findings]
+    assert any("nothing is no product" in message for message in told)
+
+
+def test_not_a_version_problem_is_never_said(run: Callable[..., Run]) -> None:
+    """No diagnosis says that other versions will not help: nobody knows."""
+    assert "not a version problem" not in run("diagnose", "RuntimeError: Permission denied: /dev/dri/renderD128").out
+    assert (ROOT / "data" / "issues").is_dir()
