@@ -15,7 +15,14 @@ from compatkb.export.schemas import schema_files
 from compatkb.store.cache import data_files
 
 DATA = ROOT / "data"
-KINDS = {"products": "product", "features": "feature", "images": "image", "index": "index", "data": "channels"}
+KINDS = {
+    "products": "product",
+    "features": "feature",
+    "images": "image",
+    "index": "index",
+    "issues": "issue",
+    "data": "channels",
+}
 FILES = sorted([*DATA.glob("*/*.toml"), *DATA.glob("*.toml")])
 QUICK = {folder: next(path for path in FILES if path.parent == folder) for folder in {path.parent for path in FILES}}
 """Of each folder one file, which every run validates; all files are those of one kind, save those that lie beside folders."""

@@ -11,7 +11,8 @@ from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import diagnose
 from compatkb.doctor.error_text import ErrorText
 from compatkb.doctor.machine_reading import machine_reads
-from compatkb.engine.known_issues import holds, issues_at, known_issues, place_of
+from compatkb.engine.known_issues import KnownIssue, Surroundings, holds, issues_at, known_issues
+from compatkb.request.lookup import find_versions
 from compatkb.store.reader import Snapshot
 
 NONZERO = "torch-2.13-xpu-nonzero-truncated"
@@ -19,7 +20,8 @@ NONZERO = "torch-2.13-xpu-nonzero-truncated"
 
 def found(facts: Snapshot, versions: dict[str, str], **dimensions: str) -> dict[str, int]:
     """Return the issues of a place, with how many of their conditions nobody said."""
-    place = place_of(facts, {p: (v,) for p, v in versions.items()}, {name: (value,) for name, value in dimensions.items()})
+    masks = {name: find_versions(facts, facts.products[name], value) for name, value in dimensions.items()}
+    place = Surroundings({product: (version,) for product, version in versions.items()}, masks)
     return {match.issue.id: len(match.unsaid) for match in issues_at(facts, place)}
 
 
@@ -62,7 +64,7 @@ def test_cures_lead_out(facts: Snapshot) -> None:
         for cure in filter(None, (cure.to for cure in issue.cures)):
             product = next((name for name in by_product if cure.startswith(name) and not cure[len(name)].isalnum()), None)
             for element in facts.elements(product) if product else ():
-                place = place_of(facts, {product or "": (element.version,)}, {})
+                place = Surroundings({product or "": (element.version,)})
                 named = holds(facts, by_product[product or ""]._replace(spec=cure[len(product or "") :]), place)
                 assert not (named and holds(facts, by_product[product or ""], place)), (issue.id, element.version)
 
@@ -93,16 +95,16 @@ def test_what_is_no_machine_is_not_read(facts: Snapshot, line: str) -> None:
 
 def test_diagnosis_names_the_issue_first(facts: Snapshot) -> None:
     """A text that meets all conditions and shows a sign has the issue as its cause; a refuting version has not."""
-    issue = next(i for i in known_issues(facts) if i.signs and i.products == ("torch",) and len(i.conditions) == 2)
+    issue = next(i for i in known_issues(facts) if i.signs and i.ranks and i.products == ("torch",) and len(i.conditions) == 2)
     sign = issue.signs[0].replace("*", " ")
     inside = next(e for e in facts.elements("torch") if e.version.endswith("+xpu") and holds_version(facts, issue, e.version))
     text = f"PyTorch version: {inside.version}\nXPU available: True\n{sign}\n"
     assert diagnose(facts, text, clock()).candidates[0].id == issue.id
 
 
-def holds_version(facts: Snapshot, issue: object, version: str) -> bool:
-    place = place_of(facts, {"torch": (version,)}, {})
-    return bool(holds(facts, next(c for c in issue.conditions if c.spec), place))  # type: ignore[attr-defined]
+def holds_version(facts: Snapshot, issue: KnownIssue, version: str) -> bool:
+    """Return whether an issue is about a version of torch."""
+    return bool(holds(facts, next(c for c in issue.conditions if c.spec), Surroundings({"torch": (version,)})))
 
 
 def test_lint_names_a_cure_inside_its_range(tmp_path: Path) -> None:

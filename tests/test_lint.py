@@ -306,8 +306,23 @@ def hide(data: Data) -> None:
 
 
 Fault = tuple[str, Callable[[Data], object], str, str]
+ISSUE: Content = {
+    "issue": [
+        {
+            "id": "x",
+            "title": "something fails",
+            "effect": "crash",
+            "where": [{"product": "torch", "range": ">=2"}],
+            "cures": [{"to": "torch>=2.1"}],
+            "state": "fixed",
+            "read": date(2026, 1, 1),
+            "sources": ["https://github.com/pytorch/pytorch/issues/1"],
+        }
+    ]
+}
 FAULTS: dict[str, Fault] = {
     # rule, what is planted, text of the line that is named, what the message says
+    "cure-inside-its-range": ("known-issues", lambda d: d.update({"issues/x.toml": ISSUE}), "cures = ", "has the issue"),
     "file-of-a-product": ("file-name", lambda d: rename(d, TORCH, "products/torch2.toml"), 'id = "torch"', "torch.toml"),
     "file-of-images": ("file-name", lambda d: rename(d, IMAGES, "images/other.toml"), 'id = "ext"', "ext.toml"),
     "file-of-a-feature": ("file-name", lambda d: rename(d, FEATURE, "features/other.toml"), 'id = "compile"', "compile.toml"),

@@ -21,9 +21,9 @@ from compatkb.engine.known_issues import (
     SYSTEM,
     IssueMatch,
     KnownIssue,
+    Surroundings,
     known_issues,
     match_at,
-    place_of,
 )
 from compatkb.store.queries.products import served_devices
 from compatkb.store.queries.provenance import guide_records
@@ -131,12 +131,7 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
 
 def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
     """Return the known issues that a text shows and does not refute, those of which it says the most first."""
-    dimensions: dict[str, tuple[str, ...]] = {}
-    packages: dict[str, tuple[str, ...]] = {}
-    for read in installed(versions):
-        where = dimensions if read.product in (SYSTEM, HARDWARE, DEVICE) else packages
-        where[read.product] = (read.version,)
-    place = place_of(facts, packages, dimensions, is_whole=False)
+    place = Surroundings({read.product: (read.version,) for read in installed(versions)}, masks_of(facts, versions), False)
     found = []
     for issue in known_issues(facts):
         hits = tuple(hit for sign in issue.signs if (hit := pasted.find(sign)) is not None)
@@ -146,13 +141,26 @@ def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) ->
             steps = tuple(cure.do for cure in issue.cures if cure.do)
             kind = "issue" if _package_cure(facts, issue) else "machine"
             weight = _KNOWN - 2 * len(match.unsaid)
-            found.append(Candidate(issue.id, kind, issue.title, "", steps, weight, hits, issue.sources, match))
+            found.append(
+                Candidate(issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match)
+            )
     return tuple(sorted(found, key=lambda candidate: -candidate.weight))
 
 
+def masks_of(facts: Snapshot, versions: tuple[Read, ...]) -> dict[str, int]:
+    """Return the elements of the system, the hardware and the device that a text names, by product."""
+    named = [read for read in versions if read.product in (SYSTEM, HARDWARE, DEVICE)]
+    return {read.product: mask_of(facts, facts.products[read.product], read.version) for read in named}
+
+
 def _in_order(issues: tuple[Candidate, ...], causes: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """Return candidates in order: issues whose conditions the text meets, generic causes, issues that it leaves open."""
-    sure = tuple(candidate for candidate in issues if candidate.issue and not candidate.issue.unsaid)
+    """Return candidates in order: issues whose conditions the text meets, generic causes, issues that it leaves open.
+
+    An issue that does not rank depends on more than its conditions, so that a text cannot meet it for sure.
+    """
+    sure = tuple(
+        candidate for candidate in issues if candidate.issue and candidate.issue.issue.ranks and not candidate.issue.unsaid
+    )
     return (*sure, *causes, *(candidate for candidate in issues if candidate not in sure))
 
 

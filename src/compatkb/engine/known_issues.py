@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from compatkb.core.versions import Scheme, admits, matches
 from compatkb.core.vocabulary import Role
-from compatkb.errors import CompatkbError
-from compatkb.request.lookup import find_versions
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
@@ -118,7 +116,7 @@ def _conditions(facts: Snapshot, record: Mapping[str, Any]) -> Iterator[IssueCon
 def _dimension(facts: Snapshot, product: str, values: tuple[str, ...]) -> IssueCondition:
     mask = 0
     for value in values:
-        mask |= find_versions(facts, facts.products[product], value)
+        mask |= facts.word(product, value) or 0
     return IssueCondition(product, mask=mask, values=values)
 
 
@@ -163,21 +161,3 @@ def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMa
 
 def _harm(match: IssueMatch) -> tuple[bool, int, int]:
     return bool(match.unsaid), HARM.index(match.issue.effect), len(match.unsaid)
-
-
-def place_of(
-    facts: Snapshot,
-    versions: Mapping[str, tuple[str, ...]],
-    dimensions: Mapping[str, tuple[str, ...]],
-    *,
-    is_whole: bool = True,
-) -> Surroundings:
-    """Return a place by versions of products and names of systems, hardware and devices; unknown names say nothing."""
-    masks: dict[str, int] = {}
-    for product, names in dimensions.items():
-        for name in names:
-            try:
-                masks[product] = masks.get(product, 0) | find_versions(facts, facts.products[product], name)
-            except (CompatkbError, KeyError):
-                continue
-    return Surroundings(versions, masks, is_whole)
