@@ -74,10 +74,9 @@ web: $(VENV)/made ## write the lookup page and the JSON API to site/
 docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
 	$(BIN)/compatkb docs render
 
-generate: $(VENV)/made ## rewrite what is made from the models and tables: schemas and docs/database.md
+generate: $(VENV)/made ## rewrite the JSON Schemas that are made from the models
 	$(BIN)/compatkb schema --out data/schema
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
-	$(BIN)/compatkb build --describe > docs/database.md.new && mv docs/database.md.new docs/database.md
 
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions; resumes
 	$(BIN)/python tests/differential.py --work .soak

@@ -22,8 +22,8 @@ _TYPES: dict[str, type] = {"text": str, "date": str, "integer": int, "boolean": 
 _HEAD = f"""# The database
 
 `compatkb build` writes the knowledge base as one SQLite database, for people and their tools: sqlite-utils, Datasette,
-pandas, a shell. `compatkb export --format csv` and `--format json` give the same tables without the views
-([export.md](export.md)). The engine does not read it.
+pandas, a shell. `compatkb export --format csv` and `--format json` give the same tables without the views.
+The engine does not read it.
 
 ```console
 $ compatkb build --out compatkb.sqlite
@@ -38,8 +38,6 @@ $ compatkb build --out compatkb.sqlite
 - The table `description` holds the sentences of this page: `table_name`, `column_name` (empty for the table itself), `text`.
 - The same data give the same bytes with the same version of SQLite.
 - The file is written whole or not at all. A file that is no database of compatkb is left alone unless `--force` is given.
-
-This page is written by `compatkb build --describe`.
 """
 
 

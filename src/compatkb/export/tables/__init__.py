@@ -1,7 +1,7 @@
 """What is published: tables and columns with a sentence for each; SQLite, CSV and JSON all have this shape.
 
 A module defines the tables of a topic and fills them. Days are ISO dates, truths 0 and 1, and what is not known is null.
-`docs/database.md` is written from these definitions.
+`compatkb build --describe` prints these definitions.
 """
 
 from compatkb.export.columns import TableSchema, maybe, number, table, text
