@@ -12,6 +12,7 @@ from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.rules import ENDED, CheckRule, FileRole, is_passed_over, place_of
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.foreign import shown
 from compatkb.core.names import normal
 from compatkb.parsers.file_types import kind_of
 
@@ -97,6 +98,7 @@ def check(
             findings += several.checker().check(matching, context)
     copies = _copies(by_path.values(), context)
     findings = [finding for finding in findings if not finding.path.startswith(copies)]
+    findings = [_printable(finding) for finding in findings]
     return make_report(findings, by_path, settings, recorded, frozenset(rule.id for rule in migration_rules.RULES))
 
 
@@ -167,6 +169,14 @@ def _counts(finding: Finding, settings: Settings) -> bool:
     if rule in migration_rules.RULES:
         return True
     return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
+
+
+def _printable(finding: Finding) -> Finding:
+    """Return a finding whose words, some of which stand in foreign files, can be printed."""
+    message, fix = shown(finding.message), finding.fix
+    if fix and not fix.isprintable():
+        fix = "\n".join(map(shown, fix.split("\n")))
+    return finding if (message, fix) == (finding.message, finding.fix) else finding._replace(message=message, fix=fix)
 
 
 def _with_its_pin(findings: list[Finding]) -> Iterator[Finding]:

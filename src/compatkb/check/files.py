@@ -1,5 +1,6 @@
 """Finds the files to check, reads them as text, and writes them back as they were."""
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 from compatkb.check.config import Settings
 from compatkb.check.document import TextDocument
 from compatkb.check.rules import CheckRule, FileRole
+from compatkb.core import foreign
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
 
@@ -47,6 +49,10 @@ def find(
             for file in _below(path, settings):
                 if not file.exists():
                     continue  # a link into what was not checked out, as a submodule
+                if file.is_symlink() and not foreign.is_inside(file, path):
+                    if passed is not None:
+                        passed["link that leads out"] += 1
+                    continue
                 if reads(shown(file)):
                     paths.setdefault(os.path.realpath(file), file)
                 elif passed is not None:
@@ -61,9 +67,9 @@ def find(
 
 
 def shown(path: Path) -> str:
-    """Return a path as findings name it: from the working directory where it is below that, with slashes."""
+    """Return a path as findings name it: from the working directory where it is below that, with slashes, and printable."""
     relative = os.path.relpath(path)
-    return Path(path if Path(relative).parts[:1] == (os.pardir,) else relative).as_posix()
+    return foreign.shown(Path(path if Path(relative).parts[:1] == (os.pardir,) else relative).as_posix())
 
 
 def _below(folder: Path, settings: Settings) -> Iterator[Path]:
@@ -88,10 +94,12 @@ def read(path: Path) -> TextDocument | Finding:
     """Return a file as a document, or why it is none; raises UnavailableError where it cannot be read."""
     name = shown(path)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return _unreadable(name, f"is larger than {MOST_BYTES // 1_000_000} MB, so it was not read")
-        content = path.read_bytes()
+        content = foreign.read_bounded(path, MOST_BYTES)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            return _unreadable(name, f"is larger than {MOST_BYTES // 1_000_000} MB, so it was not read")
+        if error.errno == errno.EINVAL:
+            return _unreadable(name, f"{error.strerror}, so it was not read")
         raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
     return document_of(name, content)
 

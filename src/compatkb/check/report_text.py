@@ -7,6 +7,7 @@ from typing import NamedTuple
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.document import CheckContext
 from compatkb.check.rules import CheckRule
+from compatkb.core import foreign
 from compatkb.core.findings import WAITS, Finding, Severity
 from compatkb.output.findings import count_text
 from compatkb.output.messages import footer
@@ -117,7 +118,8 @@ def excerpt(finding: Finding, line: str) -> list[Line]:
 
 def _marked(sign: str, text: str) -> list[Line]:
     lines = text.splitlines()
-    shown = [Line(f"    {sign} {line[: WIDTH - _BESIDE]}".rstrip(), sign) for line in lines[:_MOST_LINES]]
+    cut = [foreign.shown(line)[: WIDTH - _BESIDE] for line in lines[:_MOST_LINES]]
+    shown = [Line(f"    {sign} {line}".rstrip(), sign) for line in cut]
     more = len(lines) - _MOST_LINES
     return [*shown, Line(f"    {sign} ... {more} more lines", sign)] if more > 0 else shown
 

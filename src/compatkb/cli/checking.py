@@ -18,6 +18,7 @@ from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.findings import Finding, Severity, worst
+from compatkb.core.foreign import read_bounded
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
@@ -247,7 +248,7 @@ def _folder(path: Path) -> Path:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_bounded(path, files.MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{files.shown(path)}: is not UTF-8 text") from None
     except FileNotFoundError:

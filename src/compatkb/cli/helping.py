@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.core.foreign import safe_open
 from compatkb.errors import UsageError
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
@@ -69,7 +70,7 @@ def read_input(name: str, most: int | None = None) -> tuple[bytes, int]:
             print("remark: paste the text, then end it with Ctrl-D (Ctrl-Z and Enter on Windows)", file=sys.stderr)
         return read_ends(sys.stdin.buffer, most or LIMIT)
     try:
-        with Path(name).open("rb") as stream:
+        with safe_open(Path(name)) as stream:
             return read_ends(stream, most or LIMIT)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from compatkb.core.atomic_write import write_file
+from compatkb.core.foreign import is_inside, read_bounded
 from compatkb.docgen.kinds import content_of
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
@@ -107,6 +108,7 @@ FORMS: dict[str, Callable[[Snapshot, Sequence[Block], Links], str]] = {
 
 USUAL = ("README.md", "docs")
 _BOM = b"\xef\xbb\xbf"
+_MOST_BYTES = 20_000_000
 
 
 class MarkedFile(NamedTuple):
@@ -145,7 +147,8 @@ def find_files(names: Iterable[str]) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(root, name) for name in sorted(files) if name.endswith(".md"))
+        paths = (Path(root, name) for name in sorted(files) if name.endswith(".md"))
+        yield from (path for path in paths if not path.is_symlink() or is_inside(path, folder))
 
 
 def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[MarkedFile]:
@@ -178,7 +181,7 @@ def read_text(name: str) -> str:
 
 def _content(path: Path, name: str) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bounded(path, _MOST_BYTES)
     except OSError as error:
         raise UnavailableError(f"{name}: cannot be read: {error.strerror}") from None
 

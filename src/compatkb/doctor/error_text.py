@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import BinaryIO, NamedTuple
 
+from compatkb.core.foreign import shown
+
 LIMIT = 4_000_000
 """How many bytes of a pasted text count: of longer texts the first and the last half of that."""
 _WINDOW = 2_000  # how far a match reaches
@@ -81,7 +83,7 @@ class ErrorText:
         ends = self._pasted_ends  # the plain text has the same lines
         first = ends[number - 1] + 1 if number else 0
         last = ends[number] if number < len(ends) else len(self._text)
-        text = self._text[first : min(last, first + _WINDOW)].strip()
+        text = shown(_ESCAPES.sub("", self._text[first : min(last, first + _WINDOW)]).strip())
         return number + 1, text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
 
     def find(self, pattern: str) -> PatternMatch | None:

@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+from compatkb.core.foreign import safe_open
 from compatkb.doctor.machine import Graphics, Node
 
 _DISPLAY = "0x03"  # the PCI base class of display controllers
@@ -37,8 +38,8 @@ def read_nodes(folder: Path) -> tuple[Node, ...] | None:
 
 def _value(path: Path) -> str | None:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read(64).strip()
+        with safe_open(path) as file:
+            return file.read(64).decode("ascii", errors="replace").strip()
     except OSError:
         return None
 

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from compatkb.core.foreign import read_bounded, safe_open
+
 _MOST = 64_000_000  # bytes of a package list
 _SECONDS = 20
 _LIBRARY = re.compile(r"lib\w+\.so\.\d+")
@@ -22,7 +24,7 @@ def read_release(root: Path) -> tuple[str, str] | None:
     """Return ID and VERSION_ID of the distribution below a root folder."""
     for name in ("etc/os-release", "usr/lib/os-release"):
         try:
-            text = (root / name).read_text(encoding="utf-8", errors="replace")
+            text = read_bounded(root / name, _MOST).decode("utf-8", errors="replace")
         except OSError:
             continue
         values = dict(re.findall(r"^([A-Z_]+)=[\"']?([^\"'\n]*)[\"']?\s*$", text, re.MULTILINE))
@@ -43,8 +45,8 @@ def read_packages(root: Path, names: Iterable[str]) -> tuple[tuple[str, str], ..
 
 def _debian(status: Path, wanted: set[str]) -> tuple[tuple[str, str], ...] | None:
     try:
-        with open(status, encoding="utf-8", errors="replace") as file:
-            text = file.read(_MOST)
+        with safe_open(status) as file:
+            text = file.read(_MOST).decode("utf-8", errors="replace")
     except OSError:
         return None
     packages = []

@@ -1,0 +1,55 @@
+"""Foreign bytes: the one way in for files that others wrote, and the one way out for text that others wrote."""
+
+import errno
+import os
+import stat
+import unicodedata
+from pathlib import Path
+from typing import BinaryIO
+
+_UNSHOWN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+"""Categories of Unicode that change how a line looks, or cannot be written: controls, marks of direction, surrogates."""
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Return whether a path, its links followed, is in a folder."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def safe_open(path: Path, root: Path | None = None) -> BinaryIO:
+    """Return a regular file opened for reading; with `root` only one that lies in this folder when links are followed.
+
+    Raises OSError, its `strerror` saying why not: pipes, sockets and devices are never waited for.
+    """
+    if root is not None and not is_inside(path, root):
+        raise OSError(errno.EPERM, "leads out of the folder that is checked", str(path))
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            reason = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "is no regular file"
+            raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, reason, str(path))
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def read_bounded(path: Path, most: int, root: Path | None = None) -> bytes:
+    """Return the content of a regular file; raises OSError as `safe_open` does, or EFBIG for more than `most` bytes."""
+    with safe_open(path, root) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
+    return content
+
+
+def shown(text: str) -> str:
+    """Return a foreign text that stays in its line and does no harm: what does not print, but for tabs, is escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(mark) if unicodedata.category(mark) in _UNSHOWN else mark for mark in text)
+
+
+def _escaped(mark: str) -> str:
+    return mark if mark == "\t" else mark.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,133 @@
+"""Foreign bytes: only regular files inside the tree are read, and what they hold can do no harm where it is printed."""
+
+import ast
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Run
+
+from compatkb.check.config import Settings
+from compatkb.check.files import find, read
+from compatkb.core.findings import Finding
+from compatkb.core.foreign import read_bounded, safe_open, shown
+from compatkb.docgen.render import find_files
+
+SOURCE = ROOT / "src" / "compatkb"
+READERS = ("check", "migrate", "docgen", "doctor", "cli", "mcp", "output", "parsers", "request", "engine")
+OWN = ("check/rules.py", "doctor/machine/interpreter.py", "output/variants.py")
+"""What reads our own documents, or is code for another interpreter, which has none of ours."""
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="named pipes are files on POSIX alone")
+
+
+@posix
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device"])
+def test_what_is_no_regular_file_is_a_finding(kind: str, tmp_path: Path) -> None:
+    """Nothing waits for a pipe or reads a device without end."""
+    path = tmp_path / "requirements.txt"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    found = read(path)
+    assert isinstance(found, Finding)
+    assert "no regular file" in found.message
+    with pytest.raises(OSError, match="no regular file"):
+        safe_open(path)
+
+
+def test_a_folder_is_not_opened(tmp_path: Path) -> None:
+    """It says so, as the system does."""
+    with pytest.raises(OSError, match=r"[Dd]irectory"):
+        safe_open(tmp_path)
+
+
+def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
+    """One byte more is too much."""
+    path = tmp_path / "file"
+    path.write_bytes(b"12345")
+    assert read_bounded(path, 5) == b"12345"
+    with pytest.raises(OSError, match="larger"):
+        read_bounded(path, 4)
+
+
+@posix
+def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
+    """Those within the tree are; who names a link has it read."""
+    secret, tree = tmp_path / "secret.txt", tmp_path / "tree"
+    secret.write_text("ipex==SECRET\n")
+    tree.mkdir()
+    (tree / "requirements.txt").write_text("torch==2.8.0\n")
+    (tree / "requirements-in.txt").symlink_to("requirements.txt")
+    (tree / "requirements-out.txt").symlink_to(secret)
+    (tree / "out.md").symlink_to(secret)
+    assert {path.name for path in find([str(tree)], lambda _: True, Settings(""))} <= {
+        "requirements.txt",
+        "requirements-in.txt",
+    }
+    assert [path.name for path in find([str(tree / "requirements-out.txt")], lambda _: True, Settings(""))]
+    assert find_files([str(tree)]) == []
+    with pytest.raises(OSError, match="leads out"):
+        safe_open(tree / "requirements-out.txt", tree)
+    assert read_bounded(tree / "requirements-in.txt", 100, tree) == b"torch==2.8.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain über 東京 B580™", "plain über 東京 B580™"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nb\tc", "a\\nb\tc"),
+        ("\u202egpj.exe", r"\u202egpj.exe"),
+        ("\u2066x\u2069", r"\u2066x\u2069"),
+        ("\udcff", r"\udcff"),
+        ("\x9b31m\x7f\x00", r"\x9b31m\x7f\x00"),
+    ],
+)
+def test_what_does_not_print_is_escaped(text: str, expected: str) -> None:
+    """Controls, marks of direction and broken characters are seen as what they are."""
+    assert shown(text) == expected
+    assert shown(text).encode()
+
+
+@posix
+def test_reports_hold_nothing_that_a_terminal_obeys(run: Callable[..., Run], tmp_path: Path) -> None:
+    """Neither a name, nor a line of a file or of a pasted text; in every form of a report."""
+    folder = tmp_path / "a\x1b[31m\u202eb"
+    folder.mkdir()
+    (folder / "requirements.txt").write_text("torch==2.8.0 \x1b]52;c;aGk=\x07\nipex==\u202e9.9.9\nipex==2.8.0\ntorch==99.0\n")
+    (os_named := tmp_path / os.fsdecode(b"b\xff")).mkdir()
+    (os_named / "requirements.txt").write_text("torch==2.8.0\nintel-extension-for-pytorch==2.7.0\n")
+    for form in ("text", "json", "sarif", "github", "gitlab"):
+        told = run("check", str(tmp_path), "--format", form)
+        assert not {"\x1b", "\x07", "\u202e"} & set(told.out + told.err)
+        assert (told.out + told.err).encode()
+    paste = tmp_path / "paste.log"
+    paste.write_text("ImportError: \x1b]52;c;aGk=\x07 No module named 'intel_extension_for_pytorch' \u202e\x1b[2J\n")
+    told = run("diagnose", str(paste))
+    assert not {"\x1b", "\x07", "\u202e"} & set(told.out + told.err)
+
+
+def _opens(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    if isinstance(called, ast.Name):
+        return called.id == "open"
+    return isinstance(called, ast.Attribute) and called.attr in ("read_text", "read_bytes", "fdopen")
+
+
+def test_foreign_files_have_one_way_in() -> None:
+    """Nobody who reads files of others opens them but by core/foreign.py."""
+    found = [
+        f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"
+        for package in READERS
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        if path.relative_to(SOURCE).as_posix() not in OWN
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if _opens(node) and isinstance(node, ast.Call)
+    ]
+    assert found == []
