@@ -6,7 +6,7 @@ from compatkb.doctor.checks import device_of, driver_of, hardware_of, held_of, s
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.version_extraction import is_known
 from compatkb.errors import CompatkbError
-from compatkb.request.parser import make_request
+from compatkb.request.environment import read_environment
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
@@ -72,9 +72,9 @@ class KnownMachine:
 def request_of(
     facts: Snapshot, options: list[tuple[str, str]], devices: tuple[str, ...], clock: Clock, words: tuple[str, ...] = ()
 ) -> Request | None:
-    """Return a request; None for what cannot be asked."""
+    """Return the request of an environment; None for what cannot be asked."""
     try:
-        return make_request(facts, options, words, devices, clock)
+        return read_environment(facts, options, devices, clock, words).request(facts, clock)
     except CompatkbError:
         return None
 

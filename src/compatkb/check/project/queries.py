@@ -14,6 +14,7 @@ from compatkb.engine.answer import is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import CompatkbError, GaveUpError
+from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels, unasked_devices
@@ -211,28 +212,29 @@ class ProjectQueries:
 
     def request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         """Return a request for what these admit, None where none can be made."""
-        pins = []
-        bare = []
+        pins, packages, python = [], [], None
         for allowed in constraints:
             if allowed.text:
                 text, mask = f"{allowed.product}{allowed.text}", self._findable(allowed)
                 pins.append(Pin(allowed.product, text, mask, strict=True, exact=allowed.exact))
             elif self.facts.products[allowed.product].role in (Role.PACKAGE, Role.COMPANION):
-                bare.append(allowed.product)
+                packages.append(allowed.product)
         if pythons:
             text = f"python {self.python_names(pythons)}"
-            pins.append(Pin("python", text, pythons.mask, exact=False, patch=pythons.patch))
+            python = Pin("python", text, pythons.mask, exact=False, patch=pythons.patch)
         try:
             words = [f"os=={name}" for name in systems]
-            base = make_request(self.facts, (), words, clock=self.context.clock)
-            own = self.context.scope.device
-            devices = unasked_devices(self.facts, lambda d: all(self._serves(pin, d) for pin in pins), own)
-            ranks = self.facts.ranks
-            return base._replace(
-                pins=tuple(sorted((*base.pins, *pins), key=lambda pin: ranks[pin.product])),
-                bare=tuple(sorted(bare, key=ranks.__getitem__)),
-                devices=devices,
+            places = make_request(self.facts, (), words, clock=self.context.clock).pins
+            own, known = self.context.scope.device, [*pins, *([python] if python else [])]
+            environment = Environment(
+                pins=tuple(pin for pin in pins if pin.exact),
+                ranges=tuple(pin for pin in pins if not pin.exact),
+                packages=tuple(packages),
+                devices=unasked_devices(self.facts, lambda d: all(self._serves(pin, d) for pin in known), own),
+                python=python,
+                places=places,
             )
+            return environment.request(self.facts, self.context.clock)
         except CompatkbError:
             return None
 
