@@ -32,8 +32,10 @@ def serving(*words: str) -> Iterator[str]:
     environment = {**os.environ, "COMPATKB_TODAY": DAY.isoformat()}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True) as process:
         assert process.stderr
-        yield process.stderr.readline().split()[0]
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        try:
+            yield process.stderr.readline().split()[0]
+        finally:  # leaving the block waits for the server, for ever where nobody ends it
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         process.wait(timeout=30)
         assert "Traceback" not in process.stderr.read()
 

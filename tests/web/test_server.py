@@ -223,7 +223,7 @@ def test_raw_bytes(live: str) -> None:
             link.shutdown(socket.SHUT_WR)
             reply = link.recv(100_000)
             assert not sent or reply.startswith(b"HTTP/1.1 4"), (sent[:20], reply[:60])
-    assert httpx.get(f"{live}api/v1/eol").status_code == 200
+    assert httpx.get(f"{live}api/v1/eol", timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2, *(pytest.param(late, marks=pytest.mark.soak) for late in (0.02, 0.1, 0.4))])
@@ -257,8 +257,8 @@ def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
 def test_a_folder_can_be_shown(site: Any) -> None:
     """`--dir` shows a site that was written."""
     with serving("--dir", os.fspath(site)) as url:
-        assert "Matrix" in httpx.get(url).text
-        assert httpx.get(f"{url}nothing.html").status_code == 404
+        assert "Matrix" in httpx.get(url, timeout=60).text
+        assert httpx.get(f"{url}nothing.html", timeout=60).status_code == 404
 
 
 def test_no_answer_waits_for_the_one_before_to_be_acknowledged() -> None:
