@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from compatkb.core.versions import Scheme, admits, admits_python, matches, parse, specifier
+from compatkb.core.versions import Listing, Scheme, admits, admits_python, matches, parse, specifier
 
 _NUMBERS = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(lambda parts: ".".join(map(str, parts)))
 _PUBLIC = st.tuples(st.sampled_from(["", "1!"]), _NUMBERS, st.sampled_from(["", "a0", "rc1", ".post1", ".dev0"])).map("".join)
@@ -138,3 +138,35 @@ def test_a_minor_is_admitted_if_some_patch_is(requires: str, minor: int) -> None
 def test_requires_python(requires: str, python: str, expected: bool) -> None:
     """Requires-Python is judged by patches where one is named, and by any patch where a minor is."""
     assert admits_python(requires, python) is expected
+
+
+_CLAUSES = st.sampled_from(
+    ["==2.1.0", "==2.1.0+cpu", "==2.1", "===2.1.0+cpu", "!=2.1.*", ">=2.1", "<2.2", ">2.1.0", "~=2.1", "<=2.1.1"]
+)
+_KNOWN = (
+    ("2.0.1", "2.0.1"),
+    ("2.1.0", "2.1.0a0+cxx11.abi"),
+    ("2.1.0", "2.1.0"),
+    ("2.1.0", "2.1.0+cpu"),
+    ("2.1.1", "2.1.1.post2"),
+    ("2.2.0rc1", "2.2.0rc1"),
+    ("2.10.0", "2.10.0+xpu"),
+)
+
+
+@given(st.lists(_CLAUSES, max_size=3))
+def test_a_listing_names_what_each_build_alone_is_named_by(clauses: list[str]) -> None:
+    """Sets are made clause by clause, with the same result as build by build; to the letter as packaging has it."""
+    spec = ",".join(clauses)
+    listing = Listing((number, *names) for number, names in enumerate(_KNOWN))
+    assert listing.named(spec) == sum(
+        1 << n for n, (release, name) in enumerate(_KNOWN) if admits(Scheme.PEP440, spec, release, name)
+    )
+    assert listing.named(spec, to_the_letter=True) == sum(1 << n for n, (_, name) in enumerate(_KNOWN) if matches(spec, name))
+
+
+def test_a_build_with_two_names_is_named_by_either() -> None:
+    """All clauses hold of one name: two names do not share a specifier."""
+    listing = Listing([(0, "2.1.0", "2.1.0+cpu"), (0, "2.1.0", "2.1.0+cxx11")])
+    assert listing.named("==2.1.0+cxx11") == 1
+    assert listing.named("==2.1.0+cxx11,==2.1.0+cpu") == 0

@@ -166,6 +166,7 @@ class _Kinds:
 
     def __init__(self, knowledge: Knowledge, product: str) -> None:
         self.elements = [(own_kind(knowledge, e), other_kinds(knowledge, e)) for e in knowledge.elements[product]]
+        self._at: dict[int, dict[BuildKind | None, int]] = {}
         self.places = {cells for _, others in self.elements for _, cells in others}
         self.alike = {e.version: e.release.alike for e in knowledge.elements.get(DEVICE, [])}
 
@@ -174,9 +175,11 @@ class _Kinds:
         own, others = self.elements[number]
         return next((kind for kind, cells in others if cells & region), own)
 
-    def at(self, region: int) -> dict[BuildKind | None, int]:
+    def at(self, region: int) -> Mapping[BuildKind | None, int]:
         """Return the elements of each kind on such a region."""
-        mask_by_kind: dict[BuildKind | None, int] = {}
+        if region in self._at:
+            return self._at[region]
+        mask_by_kind = self._at[region] = {}
         for number in range(len(self.elements)):
             kind = self.kind(number, region)
             mask_by_kind[kind] = mask_by_kind.get(kind, 0) | 1 << number

@@ -31,6 +31,7 @@ def cite_url(source: SourceEntry) -> str | None:
     return None
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
 _REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
 
@@ -67,4 +68,4 @@ def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:
 
 def dumps(value: object) -> str:
     """Return compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE(value)

@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from packaging.utils import canonicalize_name
-from packaging.version import Version
-
 from compatkb.authoring.knowledge_base import (
     ClaimOrigin,
     Knowledge,
@@ -23,7 +20,6 @@ from compatkb.authoring.knowledge_base import (
     SourcedClaim,
 )
 from compatkb.authoring.symbol_evidence import symbol_edges
-from compatkb.core.versions import Scheme, parse, without_local
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
 
@@ -110,17 +106,5 @@ def cells_of(knowledge: Knowledge, observation: Observation) -> int:
 def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[KnowledgeElement, int]]:
     """Yield the builds that an observation names, with their numbers; what the data do not know is left out."""
     for name, text in sorted(observation.packages.items()):
-        product = name if name in knowledge.products else knowledge.distributions.get(canonicalize_name(name))
-        if product is None:
-            continue
-        try:
-            version = parse(Scheme.PEP440, text)
-        except ValueError:
-            continue
-        assert isinstance(version, Version)
-        numbers = [knowledge.numbered(product).get(version)]
-        if observation.index == "default":  # which lists without its label what was built with one
-            numbers.append(knowledge.numbered(product, listed=True).get(without_local(version)))
-        number = min((n for n in numbers if n is not None), default=None)
-        if number is not None:
-            yield knowledge.elements[product][number], number
+        if build := knowledge.build(name, text, on_default=observation.index == "default"):
+            yield build

@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
-from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role, SourceEntry
+from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role
 
 _LOWER = frozenset([">=", ">", "!="])
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
@@ -83,12 +83,8 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             key = f"{product}-{release.version}-requires-{to}"
             while key in knowledge.claims:
                 key += "-too"
-            source = SourceEntry(
-                channel="default",
-                file=release.file or f"{file.distribution} {release.version}",
-                at=f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist",
-                seen=file.seen,
-            )
+            at = f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist"
+            source = knowledge.index_source(release, at)
             claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
             knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)

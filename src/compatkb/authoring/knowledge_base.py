@@ -17,9 +17,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from compatkb.authoring.loader import Files
+from compatkb.core.memo import memoized
 from compatkb.core.platforms import Grid
-from compatkb.core.versions import Scheme, admits, matches
-from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexRelease, Kind, ProductHead, Release, SourceEntry
+from compatkb.core.versions import Listing, Scheme, admits, without_local
+from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexFile, IndexRelease, Kind, ProductHead, Release, SourceEntry
 
 GLIBC = "glibc"
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
@@ -101,29 +102,55 @@ class Knowledge:
     edges: list[KnowledgeEdge]
     implied: dict[str, dict[str, int]]  # dimension: for each OS the elements that it implies
     sources: dict[tuple[str, str], SourceEntry]
-    _matched: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)
-    _numbered: dict[tuple[str, bool], dict[Version, int]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def distributions(self) -> dict[str, str]:
         """The products by their normalized distribution names."""
         return {canonicalize_name(p.distribution): p.id for p in self.products.values() if p.distribution}
 
+    @memoized
     def numbered(self, product: str, *, listed: bool = False) -> dict[Version, int]:
         """Return the numbers of the elements of `product` by their versions, the first of several.
 
         `listed`: of those alone that the default index lists. What PEP 440 cannot read has no number; elements do not
         change once this was asked.
         """
-        key = (product, listed)
-        if key not in self._numbered:
-            numbers: dict[Version, int] = {}
-            for number, element in enumerate(self.elements[product]):
-                if not listed or element.listed is not None:
-                    with suppress(InvalidVersion):
-                        numbers.setdefault(Version(element.version), number)
-            self._numbered[key] = numbers
-        return self._numbered[key]
+        numbers: dict[Version, int] = {}
+        for number, element in enumerate(self.elements[product]):
+            if not listed or element.listed is not None:
+                with suppress(InvalidVersion):
+                    numbers.setdefault(Version(element.version), number)
+        return numbers
+
+    @memoized
+    def build(self, name: str, version: str, *, on_default: bool) -> tuple[KnowledgeElement, int] | None:
+        """Return the build that installers know by a name and a version, with its number; None where the data have none.
+
+        The default index lists without its label what was built with one.
+        """
+        product = name if name in self.products else self.distributions.get(canonicalize_name(name))
+        if product is None:
+            return None
+        try:
+            known = Version(version)
+        except InvalidVersion:
+            return None
+        numbers = [self.numbered(product).get(known)]
+        if on_default:
+            numbers.append(self.numbered(product, listed=True).get(without_local(known)))
+        number = min((n for n in numbers if n is not None), default=None)
+        return None if number is None else (self.elements[product][number], number)
+
+    def index_source(self, release: IndexRelease, at: str | None = None) -> SourceEntry:
+        """Return the source of what the default index says of a release."""
+        file = self._index_files[id(release)]
+        name = release.file or f"{file.distribution} {release.version}"
+        return SourceEntry(channel="default", file=name, at=at, seen=file.seen)
+
+    @cached_property
+    def _index_files(self) -> dict[int, IndexFile]:
+        """The files of the default index by the identity of each release that they list."""
+        return {id(release): file for file in self.files.index for release in file.release}
 
     def of_mask(self, product: str, mask: int) -> list[KnowledgeElement]:
         """Return the elements of a set, from the oldest."""
@@ -145,26 +172,27 @@ class Knowledge:
         product, spec = split_term(term)
         return product, self.matching(product, spec, strict=strict)
 
+    @memoized
     def matching(self, product: str, spec: str, *, strict: bool = False) -> int:
         """Return the elements of `product` that `spec` names; elements do not change once this was asked."""
-        key = (product, spec, strict)
-        if key not in self._matched:
-            self._matched[key] = self._matching(product, spec, strict=strict)
-        return self._matched[key]
-
-    def _matching(self, product: str, spec: str, *, strict: bool) -> int:
-        scheme = self.products[product].scheme
-        mask = 0
+        scheme, mask = self.products[product].scheme, 0
+        if scheme is Scheme.PEP440:
+            return self._listing(product, strict).named(spec, to_the_letter=strict)
         for number, element in enumerate(self.elements[product]):
-            if strict and scheme is Scheme.PEP440:
-                hit = matches(spec, element.version)
-            elif scheme is Scheme.LISTED:
-                hit = any(admits(scheme, spec, name) for name in (element.version, *element.release.part_of))
-            else:
-                builds = (element.version, *(element.build.aliases if element.build else ()))
-                hit = any(admits(scheme, spec, element.release.version, build) for build in builds)
-            mask |= int(hit) << number
+            listed = (element.version, *element.release.part_of)
+            versions = listed if scheme is Scheme.LISTED else (element.release.version,)
+            mask |= any(admits(scheme, spec, version) for version in versions) << number
         return mask
+
+    @memoized
+    def _listing(self, product: str, strict: bool) -> Listing:  # part of a key
+        """Return the elements of a product by their versions and, unless PEP 440 is followed strictly, their other names."""
+        aliases = [element.build.aliases if element.build and not strict else () for element in self.elements[product]]
+        return Listing(
+            (number, element.release.version, name)
+            for number, (element, others) in enumerate(zip(self.elements[product], aliases, strict=True))
+            for name in (element.version, *others)
+        )
 
 
 @lru_cache(maxsize=65536)

@@ -3,15 +3,17 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from compatkb.core.symbol_table import unpack
-from compatkb.core.toml_positions import Places
+from compatkb.core.toml_positions import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
     ChannelFile,
@@ -102,6 +104,41 @@ class LoadProblem(NamedTuple):
         return f"{self.path}: {self.message}" if self.line is None else f"{self.path}:{self.line}: {self.message}"
 
 
+class KeptValues:
+    """The values of TOML files as JSON, by the digest of their text: the parser of TOML takes longer than all that follows.
+
+    The text of one compilation, `str` of this, is given to the next; what that one does not ask for is forgotten.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self._known = dict(line.partition(" ")[::2] for line in text.splitlines())
+        self._used: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        """One line a file: the digest and the values."""
+        return "\n".join(f"{digest} {values}" for digest, values in self._used.items())
+
+    def record(self, model: type[Record], content: bytes) -> Record | None:
+        """Return the record of a file that was read before, None where its values are not known or no longer right."""
+        digest = sha256(content).hexdigest()
+        if (values := self._known.get(digest)) is None:
+            return None
+        try:
+            record = model.model_validate_json(values)
+        except ValidationError:
+            return None
+        self._used[digest] = values
+        return record
+
+    def keep(self, content: bytes, values: dict[str, Any]) -> None:
+        """Keep the values of a file whose record is right."""
+        self._used[sha256(content).hexdigest()] = json.dumps(values, default=_iso)
+
+
+def _iso(value: date | time) -> str:
+    return value.isoformat()
+
+
 class Loaded(NamedTuple):
     """The files that could be read, and what is wrong with the others."""
 
@@ -111,9 +148,9 @@ class Loaded(NamedTuple):
     symbols: tuple[SymbolFile, ...] = ()
 
 
-def load(directory: Path, contents: Mapping[str, bytes] | None = None) -> Files:
+def load(directory: Path, contents: Mapping[str, bytes] | None = None, kept: KeptValues | None = None) -> Files:
     """Return the records of a data directory, or of `contents` that were read of it; raises DataError with all problems."""
-    loaded = parse(read(directory) if contents is None else contents)
+    loaded = parse(read(directory) if contents is None else contents, kept)
     if loaded.problems:
         raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
     return files_of(loaded.documents, loaded.evidence, loaded.symbols)
@@ -137,8 +174,8 @@ def read(directory: Path) -> dict[str, bytes]:
         raise DataError((f"{error.filename}: cannot be read: {error.strerror}",)) from None
 
 
-def parse(contents: Mapping[str, bytes]) -> Loaded:
-    """Return what data files hold, by path, and every problem of those that are wrong."""
+def parse(contents: Mapping[str, bytes], kept: KeptValues | None = None) -> Loaded:
+    """Return what data files hold, by path, and every problem of those that are wrong; uses and fills `kept`."""
     problems: list[LoadProblem] = []
     documents: list[DataDocument] = []
     evidence: list[Observation] = []
@@ -148,7 +185,7 @@ def parse(contents: Mapping[str, bytes]) -> Loaded:
             evidence += _read_lines(path, content, problems)
         elif path.endswith(".xz"):
             symbols += _read_symbols(path, content, problems)
-        elif (document := parse_document(path, content, problems)) is not None:
+        elif (document := parse_document(path, content, problems, kept)) is not None:
             documents.append(document)
     return Loaded(tuple(documents), tuple(evidence), tuple(problems), tuple(symbols))
 
@@ -170,8 +207,12 @@ def model_of(path: str) -> type[Record]:
     return SINGLE[path] if path in SINGLE else FOLDERS[path.partition("/")[0]]
 
 
-def parse_document(path: str, content: bytes, problems: list[LoadProblem]) -> DataDocument | None:
+def parse_document(
+    path: str, content: bytes, problems: list[LoadProblem], kept: KeptValues | None = None
+) -> DataDocument | None:
     """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
+    if kept and (record := kept.record(model_of(path), content)):
+        return DataDocument(path, content.decode(), record)
     if len(content) > LARGEST:
         problems.append(LoadProblem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
         return None
@@ -193,15 +234,22 @@ def parse_document(path: str, content: bytes, problems: list[LoadProblem]) -> Da
         problems.append(LoadProblem(path, None, str(error)))
     else:
         try:
-            return DataDocument(path, text, model_of(path).model_validate(values))
+            record = model_of(path).model_validate(values)
         except ValidationError as error:
             places = Places(text)
-            for item in error.errors(include_url=False):
-                where = tuple(item["loc"])
-                field = ".".join(str(part) for part in where)
-                message = item["msg"].removeprefix("Value error, ")
-                problems.append(LoadProblem(path, places.nearest(where).line, f"{field}: {message}"))
+            problems += (LoadProblem(path, places.nearest(where).line, message) for where, message in _faults(error))
+        else:
+            if kept:
+                kept.keep(content, values)
+            return DataDocument(path, text, record)
     return None
+
+
+def _faults(error: ValidationError) -> Iterator[tuple[Where, str]]:
+    """Yield the place of each value that a model refuses, and why."""
+    for item in error.errors(include_url=False):
+        where = tuple(item["loc"])
+        yield where, ": ".join(filter(None, (".".join(map(str, where)), item["msg"].removeprefix("Value error, "))))
 
 
 def _read_symbols(path: str, content: bytes, problems: list[LoadProblem]) -> list[SymbolFile]:
@@ -217,7 +265,7 @@ def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[
     observations = []
     for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
-            observations.append(Observation.model_validate(json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            problems.append(LoadProblem(path, number, str(error).splitlines()[0]))
+            observations.append(Observation.model_validate_json(line))
+        except ValidationError as error:
+            problems += (LoadProblem(path, number, message) for _, message in _faults(error))
     return observations

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, split_term
+from compatkb.core.memo import memoized
 from compatkb.schema import Basis, Claim, Kind, Observation, Outcome, SourceEntry, When
 
 _UNTRIED = "No symbol is missing; whether what is loaded works was not tried."
@@ -71,6 +72,7 @@ class _OtherEdges:
         claims = knowledge.claims.items()
         self._of_releases = {name for name, cited in claims if all(split_term(term)[1] for term in cited.claim.to)}
 
+    @memoized
     def excluded(self, one: str, of: int, other: str, to: int) -> int:
         """Return on which platforms one of two builds demands another release than that of the other, or breaks it."""
         cells = 0
@@ -79,6 +81,7 @@ class _OtherEdges:
             cells |= edge.forbidden_on if (demands and not named) or (edge.kind is Kind.BREAKS and named) else 0
         return cells
 
+    @memoized
     def are_silent(self, one: str, of: int, other: str, to: int) -> bool:
         """Return whether no edge denies or supports two builds on any platform."""
         return not any(

@@ -145,7 +145,4 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
             first, last, "day" if first == last else "bounds", moment.basis, knowledge.cited(product, moment.sources)
         )
     assert element.published
-    listed = next(f for f in knowledge.files.index if any(r is element.published for r in f.release))
-    name = element.published.file or f"{listed.distribution} {element.published.version}"
-    source = SourceEntry(channel="default", file=name, seen=listed.seen)
-    return _Moment(first, last, "day", "first-upload", (source,))
+    return _Moment(first, last, "day", "first-upload", (knowledge.index_source(element.published),))

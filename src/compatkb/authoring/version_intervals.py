@@ -7,11 +7,13 @@ version of each such gap stands for all of them: bit n of an edge's `unlisted` s
 
 import re
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge
-from compatkb.core.versions import Scheme, admits, parse
+from compatkb.core.versions import Listing, Scheme, parse
 from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Kind, Role
 
@@ -30,26 +32,27 @@ def mark_gaps(knowledge: Knowledge) -> None:
     gaps = {name: _gaps(knowledge, name, specifiers) for name, specifiers in specs.items()}
     admitted = {(name, spec): _admitted(gaps[name], spec) for name, specifiers in specs.items() for spec in specifiers}
     knowledge.edges = [
-        replace(edge, unlisted=_open(edge, admitted[edge.to, edge.spec], len(gaps[edge.to]))) if edge.to in bounded else edge
+        replace(edge, unlisted=_open(edge, admitted[edge.to, edge.spec], gaps[edge.to].named("")))
+        if edge.to in bounded
+        else edge
         for edge in knowledge.edges
     ]
 
 
-def _open(edge: KnowledgeEdge, admitted: int, gaps: int) -> int:
+def _open(edge: KnowledgeEdge, admitted: int, every: int) -> int:
     """Return the gaps that an edge leaves open; one that breaks with every version only asks for absence."""
-    every = (1 << gaps) - 1
     if edge.kind is not Kind.BREAKS:
         return admitted
     return every if edge.spec == ANY_VERSION else every & ~admitted
 
 
-def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> list[str]:
+def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> Listing:
     """Return one version of each gap: the bounds themselves where they are not listed, and what is beside them."""
     listed = {parse(Scheme.PEP440, element.version) for element in knowledge.elements[product]}
     bounds = {bound for spec in specs for bound in _BOUND.findall(spec)}
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
     versions = {Version(text) for text in {*around, "0"}}
-    return [str(version) for version in sorted(versions - listed)]
+    return Listing((n, str(version), str(version)) for n, version in enumerate(sorted(versions - listed)))
 
 
 def _next(version: str) -> str:
@@ -58,7 +61,7 @@ def _next(version: str) -> str:
     return ".".join((*most, str(int(last) + 1)))
 
 
-def _admitted(gaps: list[str], spec: str) -> int:
+def _admitted(gaps: Listing, spec: str) -> int:
     """Return the gaps that a specifier, or one of several, admits."""
     ways = ["" if one == ANY_VERSION else one for one in spec.split(" or ")]
-    return sum(1 << n for n, version in enumerate(gaps) if any(admits(Scheme.PEP440, way, version) for way in ways))
+    return reduce(or_, map(gaps.named, ways))

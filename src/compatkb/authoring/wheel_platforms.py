@@ -3,9 +3,9 @@
 from collections import defaultdict
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeElement, KnowledgeFloor, split_term
+from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeFloor, split_term
 from compatkb.core.platforms import STABLE_ABI
-from compatkb.core.versions import Scheme, admits, parse
+from compatkb.core.versions import Scheme, parse
 from compatkb.schema import Basis, Claim, Kind
 
 
@@ -30,10 +30,10 @@ def place(knowledge: Knowledge) -> None:
     distributions = grid.cells(tuple(knowledge.implied.get(GLIBC, ())), members=False)
     naming = _claims_naming_systems(knowledge)
     for product, elements in knowledge.elements.items():
-        for element in elements:
+        for number, element in enumerate(elements):
             if element.build is None:
                 continue
-            named = _named_systems(knowledge, element, naming[product])
+            named = _named_systems(knowledge, product, number, naming[product])
             for row in element.build.wheels:
                 cells = grid.cells(row.os, row.arch, row.python)
                 cells |= grid.cells(grid.widened(row.os), row.arch, row.python, members=False)
@@ -65,10 +65,9 @@ def _claims_naming_systems(knowledge: Knowledge) -> dict[str, list[tuple[str, Cl
     return naming
 
 
-def _named_systems(knowledge: Knowledge, element: KnowledgeElement, naming: list[tuple[str, Claim]]) -> int:
+def _named_systems(knowledge: Knowledge, product: str, number: int, naming: list[tuple[str, Claim]]) -> int:
     """Return the platforms of the systems that those of the claims name that speak of an element."""
-    scheme, version = knowledge.products[element.product].scheme, element.release.version
-    held = [claim.when for spec, claim in naming if admits(scheme, spec, version, element.version)]
+    held = [claim.when for spec, claim in naming if knowledge.matching(product, spec) >> number & 1]
     return knowledge.grid.cells({name for when in held if when for name in when.os}, members=False)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from packaging.markers import Marker
 
+from compatkb.core.memo import memoized
 from compatkb.core.versions import admits_python
 
 STABLE_ABI = "abi3"
@@ -112,6 +113,17 @@ class Grid:
         members: bool = True,
     ) -> int:
         """Return the bits of a rectangle; None means every value, a family all of its `members` unless told otherwise."""
+        os, arch, python = (None if names is None else tuple(names) for names in (systems, archs, pythons))
+        return self._cells(os, arch, python, members)
+
+    @memoized
+    def _cells(
+        self,
+        systems: tuple[str, ...] | None,
+        archs: tuple[str, ...] | None,
+        pythons: tuple[str, ...] | None,
+        members: bool,  # part of a key
+    ) -> int:
         row = 0
         for python in self.pythons if pythons is None else pythons:
             row |= self._bit_of_python.get(python, 0)
@@ -143,7 +155,8 @@ class Grid:
         """Return the Pythons of which at least one patch release satisfies a Requires-Python."""
         return tuple(python for python in self.pythons if admits_python(requires_python, python))
 
-    def wheel_cells(self, python_tag: str, platform_tags: Iterable[str], requires_python: str) -> dict[str | None, int]:
+    @memoized
+    def wheel_cells(self, python_tag: str, platform_tags: tuple[str, ...], requires_python: str) -> dict[str | None, int]:
         """Return the bits that wheels of one Python tag serve, by the oldest glibc that their platform tag admits."""
         pythons = tuple(python for python in self.admitted(requires_python) if _serves(python_tag, python))
         cells_by_glibc: dict[str | None, int] = {}
@@ -168,7 +181,7 @@ class Grid:
         """Return the bits on which a PEP 508 marker holds with an extra, or without any."""
         return self.all if marker is None else self._marker_cells(str(marker), extra)
 
-    @lru_cache(maxsize=4096)  # noqa: B019  # one grid a process, and it outlives the cache
+    @memoized
     def _marker_cells(self, text: str, extra: str) -> int:
         marker = Marker(text)
         mask = 0

@@ -5,8 +5,10 @@ minor with an optional `t` for the free-threaded build (3.13t). `listed` has no 
 """
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -115,6 +117,61 @@ def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) ->
     if not all(clauses):
         raise ValueError(f"{spec!r} is not a list of ==, !=, >=, <=, <, > clauses")
     return all(_ordered_clause(scheme, m[1], m[2], release) for m in clauses if m)
+
+
+class Listing:
+    """The builds of a product with PEP 440 versions, for many specifiers: each clause is matched once with each release.
+
+    Sets are integers with a bit for each number; a number may have several names.
+    """
+
+    def __init__(self, builds: Iterable[tuple[int, str, str]]) -> None:
+        """Take the number, the release and a name of each build; raises ValueError for what is no version."""
+        self._builds = tuple(builds)
+        self._plain = len({number for number, _, _ in self._builds}) == len(self._builds)
+        self._by_text: dict[str, int] = {}  # rows of `builds`, as sets
+        self._by_name: dict[Version, int] = {}
+        self._by_release: dict[Version, int] = {}
+        self._by_any: dict[Version, int] = {}  # a release stands for its builds, a build for itself with or without label
+        for row, (_, release, name) in enumerate(self._builds):
+            known, of = Version(name), Version(release)
+            for version in {known, of, without_local(known)}:
+                self._by_any[version] = self._by_any.get(version, 0) | 1 << row
+            self._by_text[name] = self._by_text.get(name, 0) | 1 << row
+            self._by_name[known] = self._by_name.get(known, 0) | 1 << row
+            self._by_release[of] = self._by_release.get(of, 0) | 1 << row
+        self._rows: dict[tuple[str, bool], int] = {}
+
+    def named(self, spec: str, *, to_the_letter: bool = False) -> int:
+        """Return the set that a specifier names as `admits` reads it, or, of all names, as PEP 440 does to the letter.
+
+        Raises ValueError as `admits` and `matches` do.
+        """
+        rows = (1 << len(self._builds)) - 1
+        for clause in spec.split(",") if spec.strip() else ():
+            rows &= self._clause(clause.strip(), to_the_letter=to_the_letter)
+        if self._plain:
+            return rows
+        return reduce(or_, (1 << number for row, (number, _, _) in enumerate(self._builds) if rows >> row & 1), 0)
+
+    def _clause(self, clause: str, *, to_the_letter: bool) -> int:
+        key = (clause, to_the_letter)
+        if key not in self._rows:
+            self._rows[key] = self._matched(clause, to_the_letter=to_the_letter)
+        return self._rows[key]
+
+    def _matched(self, clause: str, *, to_the_letter: bool) -> int:
+        if clause.startswith("==="):
+            text = clause[3:].strip()
+            if not to_the_letter:
+                return self._by_text.get(text, 0)
+            return reduce(or_, (rows for name, rows in self._by_text.items() if matches(clause, name)), 0)
+        if clause.startswith("==") and not clause.endswith(".*") and not to_the_letter:
+            wanted = parse(Scheme.PEP440, clause[2:].strip())
+            assert isinstance(wanted, Version)
+            return self._by_any.get(wanted, 0)
+        rows = self._by_name if to_the_letter else self._by_release
+        return reduce(or_, map(rows.__getitem__, specifier(clause).filter(rows)), 0)
 
 
 def _pep440_clause(clause: str, release: str, build: str | None) -> bool:

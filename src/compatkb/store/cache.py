@@ -234,7 +234,7 @@ def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progr
         if not os.path.isfile(_named(key, digest)):
             folder = tempfile.mkdtemp(dir=cache, prefix="new-")
             new = os.path.join(folder, "snapshot.sqlite")
-            digest = _compile(directory, new, progress)  # of what was read this time
+            digest = _compile(directory, new, progress, Path(f"{key}.parsed"))  # of what was read this time
             os.replace(new, _named(key, digest))
             _forget(key)
         write_file(Path(f"{key}.stamp"), f"{stamp}\n{digest}".encode(errors="surrogateescape"))
@@ -264,8 +264,8 @@ def _forget(key: str) -> None:
             os.unlink(path)
 
 
-def _compile(directory: str, target: str, progress: "Progress | None" = None) -> str:
-    """Compile a directory into a file; returns the digest of what was read."""
+def _compile(directory: str, target: str, progress: "Progress | None" = None, parsed: "Path | None" = None) -> str:
+    """Compile a directory into a file; returns the digest of what was read. What was parsed is kept in the file `parsed`."""
     import errno
     import sqlite3
     from contextlib import nullcontext
@@ -273,13 +273,17 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None) ->
 
     from compatkb.authoring.build_knowledge import build_knowledge
     from compatkb.authoring.evidence import add_observations
-    from compatkb.authoring.loader import load, read
+    from compatkb.authoring.loader import KeptValues, load, read
+    from compatkb.core.atomic_write import write_file
     from compatkb.store.compiler.compile import compile_snapshot
 
     contents = read(Path(directory))
     digest = _digest(contents)
-    knowledge = build_knowledge(load(Path(directory), contents))
+    kept = KeptValues(parsed.read_text("utf-8") if parsed and parsed.is_file() else "")
+    knowledge = build_knowledge(load(Path(directory), contents, kept))
     add_observations(knowledge)
+    if parsed:
+        write_file(parsed, str(kept).encode())
     try:
         with progress() if progress else nullcontext() as count:
             compile_snapshot(knowledge, Path(target), digest, count)

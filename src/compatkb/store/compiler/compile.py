@@ -68,7 +68,8 @@ def compile_snapshot(
                     count("tables of the snapshot", number, len(TABLES))
                 db.table(name).create(columns, pk=key)
                 if name in rows:
-                    db.table(name).insert_all(rows[name])
+                    marks = ", ".join(f":{column}" for column in columns)
+                    db.conn.executemany(f"insert into [{name}] values ({marks})", rows[name])
             for name, column in INDEXES:
                 db.table(name).create_index(list(column))
     finally:

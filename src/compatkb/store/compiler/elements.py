@@ -11,7 +11,7 @@ from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_o
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
-from compatkb.schema import Basis, ProductHead, Role, SourceEntry, Stage, Status
+from compatkb.schema import Basis, ProductHead, Role, Stage, Status
 from compatkb.store.compiler.platform_sets import Interned, Row
 
 
@@ -114,9 +114,7 @@ def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeEleme
         names = [*element.build.sources, *(s for row in element.build.wheels for s in row.sources)]
         cited = [knowledge.sources[product, s] for s in dict.fromkeys(names) if (product, s) in knowledge.sources]
     if element.listed:
-        file = next(f for f in knowledge.files.index if any(r is element.listed for r in f.release))
-        name = element.listed.file or f"{file.distribution} {element.listed.version}"
-        cited.insert(0, SourceEntry(channel="default", file=name, seen=file.seen))
+        cited.insert(0, knowledge.index_source(element.listed))
     return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
 
 

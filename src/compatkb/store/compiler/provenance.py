@@ -20,9 +20,7 @@ def cited(sources: Iterable[SourceEntry]) -> list[list[str | None]]:
 def documents(knowledge: Knowledge) -> Iterator[Row]:
     """Yield every cited document once, with the last day on which someone read it; sorted."""
     sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
-    for listed in knowledge.files.index:
-        names = (release.file or f"{listed.distribution} {release.version}" for release in listed.release)
-        sources += [SourceEntry(channel="default", file=name, seen=listed.seen) for name in names]
+    sources += [knowledge.index_source(release) for file in knowledge.files.index for release in file.release]
     seen: dict[tuple[str, str], str] = {}
     for source in sources:
         key = (cite_text(source), cite_url(source) or "")
