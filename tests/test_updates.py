@@ -24,7 +24,7 @@ from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store import cache
 from compatkb.store.cache import locate
 from compatkb.store.downloaded_data import FILE, update
-from compatkb.store.schema import FORMAT
+from compatkb.store.connection import FORMAT
 
 COMMAND = (sys.executable, "-m", "compatkb")
 

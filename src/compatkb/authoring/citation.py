@@ -1,7 +1,7 @@
-"""Sources as people read them, with addresses, and as the snapshot stores them."""
+"""Sources as people read them, with addresses."""
 
-import json
 import re
+from collections.abc import Iterable
 
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import SourceEntry
@@ -31,7 +31,6 @@ def cite_url(source: SourceEntry) -> str | None:
     return None
 
 
-_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
 _REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
 
@@ -61,11 +60,11 @@ def _in_repository(repo: str, what: str) -> tuple[str, str]:
     return f"{repo.lower()} {what}", repo.lower().partition("/")[0]
 
 
-def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> str:
-    """Return sources of a product file as JSON pairs of text and address."""
-    return dumps([[cite_text(source), cite_url(source)] for source in knowledge.cited(product, names)])
+def cited(sources: Iterable[SourceEntry]) -> tuple[tuple[str, str | None], ...]:
+    """Return sources as pairs of text and address."""
+    return tuple((cite_text(source), cite_url(source)) for source in sources)
 
 
-def dumps(value: object) -> str:
-    """Return compact JSON."""
-    return _ENCODE(value)
+def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """Return sources of a product file as pairs of text and address."""
+    return cited(knowledge.cited(product, names))

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from compatkb.errors import DataError, UnavailableError, UsageError
-from compatkb.store.schema import FORMAT
+from compatkb.store.connection import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,6 +1,9 @@
-"""Opens compiled knowledge bases read-only."""
+"""The format of compiled knowledge bases, and how they are opened: read-only."""
 
 import sqlite3
+
+FORMAT = "18"
+"""Changes whenever a reader of an older snapshot would misread a newer one."""
 
 
 def connect(path: str) -> sqlite3.Connection:

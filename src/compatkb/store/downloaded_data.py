@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 from compatkb.core.atomic_write import write_file
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import data_date, locate, updates, updates_directory
-from compatkb.store.connection import connect
+from compatkb.store.connection import FORMAT, connect
 from compatkb.store.reader import Snapshot
-from compatkb.store.schema import FORMAT, TABLES
+from compatkb.store.tables import TABLES
 
 FILE = f"compatkb-data-{FORMAT}.sqlite"
 """What a published store is called; beside it stands its digest, as `sha256sum` writes it."""

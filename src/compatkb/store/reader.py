@@ -7,16 +7,17 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, TypeVar
 
 from compatkb.core.memo import memoized
 from compatkb.core.names import word_key
-from compatkb.core.vocabulary import Certainty, Kind, Role
+from compatkb.core.vocabulary import Role
 from compatkb.errors import DataError
-from compatkb.store.connection import connect
+from compatkb.store.connection import FORMAT, connect
 from compatkb.store.records import (
     Advisory,
+    Cells,
     Compiled,
     CompleteScope,
     Edge,
@@ -32,20 +33,9 @@ from compatkb.store.records import (
     Waiver,
 )
 from compatkb.store.rows import form_of
-from compatkb.store.schema import FORMAT
 
-ELEMENT = (
-    "version, release, stage, installable, devices, channels, only_with, distribution, since, by, yank_after, yank_by, "
-    "yank_reason, eol, certain, inferred, floors, complete, maker, extras, [foreign], foreign_cells, kind, kinds, published, "
-    "requires_python"
-)
-EDGE = (
-    "id, claim, kind, of_product, of_mask, to_product, to_mask, spec, forbidden_on, supported_on, basis, devices, hardware, "
-    "open, in_metadata, unlisted, extra"
-)
 _MAPPED = 1 << 30
 R = TypeVar("R")
-_KINDS = {str(kind): kind for kind in Kind}
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 
 
@@ -70,9 +60,10 @@ class Snapshot:
 
     def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
         """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
-        columns, readers = form_of(kind)
+        form = form_of(kind)
+        readers = [*form.readers, *((place, self._cells.__getitem__) for place in form.interned)]
         records = []
-        for row in map(list, self._db.execute(f"select {columns} {rest}", values)):
+        for row in map(list, self._db.execute(f"select {form.columns} {rest}", values)):
             for place, read in readers:
                 row[place] = read(row[place])
             records.append(kind(*row))
@@ -81,16 +72,7 @@ class Snapshot:
     @cached_property
     def products(self) -> dict[str, Product]:
         """All products by id, in rank order."""
-        query = (
-            "select id, name, role, rank, distribution, import_name, scheme, series, automatic, default_value, platform, "
-            "open, size, coalesce(label, id), shown from product order by rank, id"
-        )
-        products = {}
-        for row in self.select(query):
-            automatic, default, platform, is_open, size, label, shown = row[8:]
-            marks = (automatic == 1, default, platform == 1, is_open == 1, size, label, shown == 1)
-            products[row[0]] = Product._make((*row[:2], Role(row[2]), *row[3:8], *marks))
-        return products
+        return {product.id: product for product in self.records(Product, "from product order by rank, id")}
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -164,18 +146,7 @@ class Snapshot:
     @memoized
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
-        rows = enumerate(self.select(f"select {ELEMENT} from element where product = ? order by idx", product))
-        return Elements([self._element(product, idx, row) for idx, row in rows])
-
-    def _element(self, product: str, idx: int, row: tuple[Any, ...]) -> Element:
-        version, release, stage, installable, devices, channels, only_with, *dates = row[:14]
-        certain, inferred, floors, complete, maker, extras, foreign, foreign_cells, kind, kinds, published, requires = row[14:]
-        cells = self._cells
-        return Element._make((
-            product, idx, version, release, stage, installable == 1, _words(devices), tuple(channels.split()),
-            _words(only_with), *dates, cells[certain], cells[inferred], floors, complete, maker, extras, foreign == 1,
-            cells[foreign_cells], kind, kinds, published == 1, requires,
-        ))  # fmt: skip
+        return Elements(self.records(Element, "from element where product = ? order by idx", product))
 
     def distribution(self, product: str, version: str) -> str | None:
         """Return the name under which a version is installed: that of its build where it has one of its own."""
@@ -271,7 +242,7 @@ class Snapshot:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        return {number: int.from_bytes(mask) for number, mask in self._db.execute("select id, mask from cells")}
+        return dict(self.records(Cells, "from cells"))
 
     # -- edges ------------------------------------------------------------------------------------------------------
 
@@ -285,36 +256,26 @@ class Snapshot:
 
     def edges_of_extras(self, of: str, to: str, extras: Collection[str]) -> tuple[Edge, ...]:
         """Return what `of` says of `to` with some extras, beside what it says without."""
-        query = f"select {EDGE} from edge where of_product = ? and to_product = ? and extra != '' order by id"
-        return tuple(edge for edge in map(self.edge, self.select(query, of, to)) if edge.extra in extras)
+        edges = self.records(Edge, "from edge where [of] = ? and [to] = ? and extra != '' order by id", of, to)
+        return tuple(edge for edge in edges if edge.extra in extras)
 
     @cached_property
     def hardware_pairs(self) -> frozenset[tuple[str, str]]:
         """The products that say something of each other which holds on some hardware alone, each pair both ways round."""
-        pairs = self.select("select distinct of_product, to_product from edge where hardware != '0'")
+        pairs = self.select("select distinct [of], [to] from edge where hardware != '0'")
         return frozenset(pair for of, to in pairs for pair in ((of, to), (to, of)))
 
     @memoized
     def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
         edges_by_product: dict[str, list[Edge]] = {}
-        for row in self.select(f"select {EDGE} from edge where of_product = ? and extra = '' order by id", of):
-            edges_by_product.setdefault(row[5], []).append(self.edge(row))
+        for edge in self.records(Edge, "from edge where [of] = ? and extra = '' order by id", of):
+            edges_by_product.setdefault(edge.to, []).append(edge)
         return {to: tuple(edges) for to, edges in edges_by_product.items()}
-
-    def edge(self, row: tuple[Any, ...]) -> Edge:
-        """Return the edge of a row; see `EDGE`."""
-        id_, claim, kind, of, of_mask, to, to_mask, spec, forbidden, supported, basis, *rest = row
-        devices, hardware, open_, in_metadata, gaps, extra = rest
-        level, cells = Certainty.INFERRED if basis == "inferred" else Certainty.CERTAIN, self._cells
-        return Edge(
-            id_, claim, _KINDS[kind], of, int(of_mask, 16), to, int(to_mask, 16), spec, cells[forbidden], cells[supported],
-            level, _words(devices), int(hardware, 16), open_ == 1, in_metadata == 1, int(gaps, 16), basis == "stated", extra,
-        )  # fmt: skip
 
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
         """The edges that do not hold beside some products, by what their makers say."""
-        return self.records(Waiver, "from waiver")
+        return self.records(Waiver, "from waiver order by rowid")
 
     @memoized
     def citations(self, claim: str) -> Sources:
@@ -329,13 +290,12 @@ class Snapshot:
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:
         """All advisories."""
-        advisories = self.records(Advisory, "from advisory order by id")
-        return tuple(advisory._replace(cells=self.cells(advisory.cells)) for advisory in advisories)
+        return self.records(Advisory, "from advisory order by rowid")
 
     @cached_property
     def scopes(self) -> tuple[CompleteScope, ...]:
         """The scopes in which the list of releases is whole."""
-        return self.records(CompleteScope, "from scope order by id")
+        return self.records(CompleteScope, "from scope order by rowid")
 
     def scopes_of(self, product: str) -> Sequence[CompleteScope]:
         """Return the scopes in which the list of a product's releases is whole."""
@@ -351,17 +311,19 @@ class Snapshot:
     @cached_property
     def vendors(self) -> dict[str, str]:
         """The names of those whose events the timeline has, by id, in the order of the data."""
-        return dict(self.select("select id, name from vendor order by position"))
+        return dict(self.select("select id, name from vendor order by rowid"))
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The events of the timeline, oldest first."""
-        return self.records(Event, "from event order by position")
+        return self.records(Event, "from event order by rowid")
 
     @cached_property
     def successors(self) -> dict[str, tuple[Successor, ...]]:
         """What takes the place of products that have ended, by product: one for each device that is named."""
-        rows = self.select("select id, replaced_by from product where replaced_by is not null")
+        rows = self.select(
+            "select id, replaced_by_record from product_details where replaced_by_record is not null order by rowid"
+        )
         replacements = ((product, json.loads(text)) for product, text in rows)
         return {
             product: tuple(Successor(row["product"], each["version"], each["device"]) for each in (row, *row["also"]))
@@ -381,12 +343,6 @@ class Snapshot:
         for claim, dispute in self.select(query):
             disputes_by_claim.setdefault(claim, {})[dispute] = None
         return {claim: tuple(names) for claim, names in disputes_by_claim.items()}
-
-
-@cache
-def _words(text: str) -> frozenset[str]:
-    """Return words between blanks as a set: few different ones stand in thousands of places."""
-    return frozenset(text.split())
 
 
 def series_name(release: str, depth: int) -> str:

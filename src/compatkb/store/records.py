@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
-from compatkb.store.rows import Column, Mask, SourceList, Words, read_list
+from compatkb.store.rows import INTERNED, Json, Kept, Mask, SourceList, Words, WordSet
 
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
@@ -12,9 +12,9 @@ Sources = tuple[tuple[str, str | None], ...]
 UNBUILT = (Role.LEAF, Role.DIMENSION, Role.FEATURE)
 """Roles of what has no builds of its own."""
 
-PlatformSet: TypeAlias = int
+PlatformSet: TypeAlias = Annotated[int, INTERNED]
 """Platforms, a bit for each combination of Python, operating system and architecture."""
-ElementSet: TypeAlias = int
+ElementSet: TypeAlias = Mask
 """Elements of one product, a bit for each from the oldest on; a bit above them stands for a version that is not listed."""
 EVERY = -1
 """The set that leaves nothing out, of platforms or of elements."""
@@ -26,6 +26,53 @@ def newest_first(elements: ElementSet) -> Iterator[int]:
         idx = elements.bit_length() - 1
         elements ^= 1 << idx
         yield idx
+
+
+class Meta(NamedTuple):
+    """A fact about the snapshot itself: its format, the day of its data, the digest of what it was compiled from."""
+
+    key: str
+    value: str
+
+
+class Name(NamedTuple):
+    """A name by which a product is found, as `word_key` has it."""
+
+    name: str
+    product: str
+
+
+class GridValue(NamedTuple):
+    """A value of a platform dimension, by its number among the bits; for a system the `wider` ones that it is part of."""
+
+    dimension: str
+    idx: int
+    value: str
+    wider: Words
+
+
+class VersionWord(NamedTuple):
+    """The elements that a word names; a `strict` one follows PEP 440."""
+
+    product: str
+    word: str
+    strict: bool
+    mask: Mask
+
+
+class ModelPattern(NamedTuple):
+    """The elements that a name stands for which a pattern matches."""
+
+    product: str
+    pattern: str
+    mask: Mask
+
+
+class Cells(NamedTuple):
+    """A set of platforms that records name by its number."""
+
+    id: int
+    mask: Annotated[int, Kept("BLOB", lambda mask: mask.to_bytes((mask.bit_length() + 7) // 8), int.from_bytes)]
 
 
 class Product(NamedTuple):
@@ -57,9 +104,9 @@ class Element(NamedTuple):
     release: str
     stage: str
     installable: bool
-    devices: frozenset[str]
-    channels: tuple[str, ...]
-    only_with: frozenset[str]
+    devices: WordSet
+    channels: Words
+    only_with: WordSet
     distribution: str | None
     since: int | None
     by: int | None
@@ -144,11 +191,11 @@ class Edge(NamedTuple):
     forbidden_on: PlatformSet
     supported_on: PlatformSet
     level: Certainty
-    devices: frozenset[str]
+    devices: WordSet
     hardware: ElementSet
     open: bool
     in_metadata: bool  # an index has it as metadata, so installers read it too
-    unlisted: int  # gaps between the bounds on a runtime that it leaves open
+    unlisted: Mask  # gaps between the bounds on a runtime that it leaves open
     stated: bool = False  # somebody says so, rather than that it was seen
     extra: str = ""  # the extra that has to be asked for; empty where it holds without
 
@@ -161,7 +208,7 @@ class Advisory(NamedTuple):
     kind: str
     message: str
     since: int
-    to: Annotated[str, Column("to_product")]
+    to: str
     to_mask: Mask
     devices: Words
     cells: PlatformSet  # platforms of which it speaks
@@ -201,6 +248,7 @@ class Route(NamedTuple):
     with_: Words
     without: Words
     on_request: bool
+    note: str | None
 
 
 class Successor(NamedTuple):
@@ -227,8 +275,15 @@ class Event(NamedTuple):
     first: int
     last: int
     announced: int | None
-    disputes: Annotated[tuple[dict[str, Any], ...], read_list]
+    disputes: Annotated[list[dict[str, Any]], Json]
     sources: SourceList
+
+
+class Vendor(NamedTuple):
+    """Someone whose events the timeline has."""
+
+    id: str
+    name: str
 
 
 class Pin(NamedTuple):

@@ -1,56 +1,124 @@
-"""Converts rows of the snapshot into records, as the annotations of their fields say."""
+"""How records are kept: the annotation of each field of a record makes its column, writes its value and reads it.
+
+A record is a NamedTuple. Its table has a column for each field, by the field's name.
+"""
 
 import json
 from collections.abc import Callable
+from enum import Enum
 from functools import cache
-from typing import Annotated, Any, NamedTuple
+from types import NoneType
+from typing import Annotated, Any, NamedTuple, get_args
 
-Read = Callable[[Any], Any]
+Convert = Callable[[Any], Any]
 _Sources = tuple[tuple[str, str | None], ...]
 
 
-def read_sources(text: str) -> _Sources:
-    """Return sources as the snapshot keeps them."""
-    return tuple((name, url) for name, url in json.loads(text))
+class Kept(NamedTuple):
+    """How values of a kind are kept: the type of the column, what writes and what reads them; None: as they are."""
+
+    column: str
+    write: Convert | None = None
+    read: Convert | None = None
+
+
+INTERNED = Kept("INTEGER")
+"""Platforms, kept once each: the column has their number in the table `cells`."""
+
+dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Return compact JSON."""
+
+
+def _frozen(value: Any) -> Any:
+    """Return a value of JSON with tuples for its lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def read_list(text: str) -> tuple[Any, ...]:
-    """Return the values of a JSON list."""
-    return tuple(json.loads(text))
+    """Return the values of a JSON list, and of the lists in it."""
+    return tuple(map(_frozen, json.loads(text)))
 
 
-class Column(NamedTuple):
-    """A column that is not named as its field is."""
-
-    name: str
+def _write_list(values: tuple[Any, ...]) -> str:
+    return dumps(values) if values else "[]"
 
 
-Words = Annotated[tuple[str, ...], lambda text: tuple(text.split())]
+def nested(kind: Callable[..., Any]) -> Kept:
+    """Return how one record inside another is kept: as the JSON list of its values."""
+    return Kept("TEXT", dumps, lambda text: kind(*read_list(text)))
+
+
+def each_nested(kind: Callable[..., Any]) -> Kept:
+    """Return how several records inside another are kept: as a JSON list of lists."""
+    return Kept("TEXT", _write_list, lambda text: tuple(kind(*values) for values in read_list(text)))
+
+
+@cache
+def _word_set(text: str) -> frozenset[str]:
+    """Return words between blanks as a set: few different ones stand in thousands of places."""
+    return frozenset(text.split())
+
+
+Words = Annotated[tuple[str, ...], Kept("TEXT", " ".join, lambda text: tuple(text.split()))]
 """Words between blanks."""
-Texts = Annotated[tuple[str, ...], read_list]
+WordSet = Annotated[frozenset[str], Kept("TEXT", lambda words: " ".join(sorted(words)), _word_set)]
+"""A set of words, between blanks."""
+Texts = Annotated[tuple[str, ...], Kept("TEXT", _write_list, read_list)]
 """A JSON list of texts."""
-Mask = Annotated[int, lambda text: int(text, 16)]
-"""Elements of one product, as hexadecimal text."""
-SourceList = Annotated[_Sources, read_sources]
-"""Sources, as JSON."""
-TextMap = Annotated[dict[str, str], json.loads]
+Mask = Annotated[int, Kept("TEXT", "{:x}".format, lambda text: int(text, 16))]
+"""Elements of one product, as hexadecimal text: they are more than an integer of SQLite has bits."""
+SourceList = Annotated[_Sources, Kept("TEXT", _write_list, read_list)]
+"""Sources, as a JSON list of pairs."""
+TextMap = Annotated[dict[str, str], Kept("TEXT", dumps, json.loads)]
 """A JSON object of texts."""
+Json = Kept("TEXT", dumps, json.loads)
+"""Any value as JSON."""
+
+_PLAIN = {str: Kept("TEXT"), int: Kept("INTEGER"), bytes: Kept("BLOB"), bool: Kept("INTEGER", None, bool)}
 
 
 class RecordForm(NamedTuple):
-    """How a kind of record is read: the columns to select, and the place and reader of each that is kept otherwise."""
+    """How a kind of record is kept: its columns, and the places of fields that are written, read or numbered otherwise."""
 
-    columns: str
-    readers: tuple[tuple[int, Read], ...]
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    writers: tuple[tuple[int, Convert], ...]
+    readers: tuple[tuple[int, Convert], ...]
+    interned: tuple[int, ...]
+
+    @property
+    def columns(self) -> str:
+        """The columns as a query selects them."""
+        return ", ".join(f"[{name}]" for name in self.names)
 
 
 @cache
 def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
-    """Return how a kind of record is read: a column for each field, by the field's name unless a `Column` gives another."""
-    columns: list[str] = []
-    readers: list[tuple[int, Read]] = []
-    for place, (name, hint) in enumerate(kind.__annotations__.items()):
-        metadata = getattr(hint, "__metadata__", ())
-        columns.append(next((each.name for each in metadata if isinstance(each, Column)), name))
-        readers += [(place, each) for each in metadata if not isinstance(each, Column)]
-    return RecordForm(", ".join(columns), tuple(readers))
+    """Return how a kind of record is kept; raises TypeError for a field whose annotation does not say how."""
+    forms = {name: _kept(hint) for name, hint in kind.__annotations__.items()}
+    kept = tuple(enumerate(forms.values()))
+    return RecordForm(
+        tuple(forms),
+        tuple(form.column for form in forms.values()),
+        tuple((place, form.write) for place, form in kept if form.write),
+        tuple((place, form.read) for place, form in kept if form.read),
+        tuple(place for place, form in kept if form is INTERNED),
+    )
+
+
+def _kept(hint: Any) -> Kept:
+    if kept := next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Kept)), None):
+        return kept
+    if NoneType in get_args(hint):
+        (inner,) = (each for each in get_args(hint) if each is not NoneType)
+        kept = _kept(inner)
+        return Kept(kept.column, _unless_none(kept.write), _unless_none(kept.read))
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return Kept("INTEGER" if issubclass(hint, int) else "TEXT", None, {each.value: each for each in hint}.__getitem__)
+    raise TypeError(f"{hint}: how is it kept?")
+
+
+def _unless_none(convert: Convert | None) -> Convert | None:
+    return convert and (lambda value: None if value is None else convert(value))

@@ -2,48 +2,54 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import cite, cite_text, cite_url, document_of, dumps
+from compatkb.authoring.citation import cite, cite_text, cite_url, document_of
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, SourcedClaim, split_term
-from compatkb.core.vocabulary import FOREVER
+from compatkb.core.vocabulary import FOREVER, Certainty
 from compatkb.schema import Basis, Claim, Kind, When
-from compatkb.store.compiler.platform_sets import Interned, Row
-from compatkb.store.records import picked
+from compatkb.store.queries.claims import Citation, ClaimRecord, InstallRecord
+from compatkb.store.records import Advisory, CompleteScope, Edge, Waiver, picked
 
 
-def edges(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
-    """Yield what the engine reads: one row an edge."""
+def edges(knowledge: Knowledge) -> Iterator[Edge]:
+    """Yield what the engine reads."""
     undecided = open_claims(knowledge.files)
     for number, edge in enumerate(knowledge.edges):
-        yield {
-            "id": number,
-            **picked(edge, "claim kind spec basis in_metadata extra"),
-            "of_product": edge.of,
-            "of_mask": f"{edge.of_mask:x}",
-            "to_product": edge.to,
-            "to_mask": f"{edge.to_mask:x}",
-            "forbidden_on": cells.id(edge.forbidden_on),
-            "supported_on": cells.id(edge.supported_on),
-            "devices": " ".join(sorted(edge.devices)),
-            "hardware": f"{edge.hardware:x}",
-            "open": int(edge.claim in undecided),
-            "unlisted": f"{edge.unlisted:x}",
-        }
+        yield Edge(
+            id=number,
+            claim=edge.claim,
+            kind=edge.kind,
+            of=edge.of,
+            of_mask=edge.of_mask,
+            to=edge.to,
+            to_mask=edge.to_mask,
+            spec=edge.spec,
+            forbidden_on=edge.forbidden_on,
+            supported_on=edge.supported_on,
+            level=Certainty.INFERRED if edge.basis is Basis.INFERRED else Certainty.CERTAIN,
+            devices=edge.devices,
+            hardware=edge.hardware,
+            open=edge.claim in undecided,
+            in_metadata=edge.in_metadata,
+            unlisted=edge.unlisted,
+            stated=edge.basis is Basis.STATED,
+            extra=edge.extra,
+        )
 
 
-def claims(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield what people read: one row a claim."""
+def claims(knowledge: Knowledge) -> Iterator[ClaimRecord]:
+    """Yield what people read: one record a claim."""
     for cited in knowledge.claims.values():
         claim = cited.claim
-        yield {
+        yield ClaimRecord(
             **picked(claim, "id kind reason note"),
-            "product": cited.product,
-            "of_term": claim.of,
-            "to_terms": " | ".join(claim.to),
-            "when_": _when(claim),
-            "basis": _basis(cited),
-            "origin": str(cited.origin),
-        }
+            product=cited.product,
+            of_term=claim.of,
+            to_terms=claim.to,
+            condition=_when(claim),
+            basis=_basis(cited),
+            origin=str(cited.origin),
+        )
 
 
 def _basis(cited: SourcedClaim) -> str:
@@ -59,66 +65,53 @@ def _when(claim: Claim) -> str:
     return ", ".join(f"{name} {' or '.join(values)}" for name, values in parts.items())
 
 
-def citations(knowledge: Knowledge) -> Iterator[Row]:
+def citations(knowledge: Knowledge) -> Iterator[Citation]:
     """Yield the sources of claims."""
     for cited in knowledge.claims.values():
         for number, source in enumerate(cited.sources):
             document, publisher = document_of(source)
-            yield {
-                "claim": cited.claim.id,
-                "n": number,
-                "text": cite_text(source),
-                "url": cite_url(source),
-                "seen": source.seen.isoformat(),
-                "document": document,
-                "publisher": publisher,
-            }
+            seen = source.seen.isoformat()
+            yield Citation(cited.claim.id, number, cite_text(source), cite_url(source), seen, document, publisher)
 
 
-def scopes(knowledge: Knowledge) -> Iterator[Row]:
+def scopes(knowledge: Knowledge) -> Iterator[CompleteScope]:
     """Yield the scopes in which the list of releases is whole."""
-    number = 0
     for product in knowledge.products.values():
         for scope in product.complete:
             if scope.what != "release":
                 continue
             of, spec = split_term(scope.of)
-            yield {
-                "id": number,
-                "product": of,
-                "spec": spec,
-                "mask": f"{knowledge.matching(of, spec):x}",
-                "channel": scope.channel,
-                "devices": " ".join(scope.device),
-                "until": FOREVER if scope.ended else scope.until.toordinal(),
-                "sources": cite(knowledge, product.id, scope.sources),
-            }
-            number += 1
+            yield CompleteScope(
+                product=of,
+                spec=spec,
+                mask=knowledge.matching(of, spec),
+                devices=scope.device,
+                until=FOREVER if scope.ended else scope.until.toordinal(),
+                channel=scope.channel,
+                sources=cite(knowledge, product.id, scope.sources),
+            )
 
 
-def advisories(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
-    """Yield advisories, one row for each product that they need beside them."""
-    number = 0
+def advisories(knowledge: Knowledge) -> Iterator[Advisory]:
+    """Yield advisories, one for each product that they need beside them."""
     for file in knowledge.files.products:
         for advisory in file.advisory:
             product, mask = knowledge.mask(advisory.of)
             for term in advisory.to or ("",):
                 to, to_mask = knowledge.mask(term) if term else ("", 0)
-                yield {
-                    "id": number,
-                    "product": product,
-                    "mask": f"{mask:x}",
-                    "kind": advisory.kind,
-                    "message": advisory.message,
-                    "since": advisory.since.toordinal(),
-                    "to_product": to,
-                    "to_mask": f"{to_mask:x}",
-                    "devices": " ".join(advisory.when.device) if advisory.when else "",
-                    "cells": cells.id(_where(knowledge, advisory.when)),
-                    "hardware": f"{_hardware(knowledge, advisory.when):x}",
-                    "sources": cite(knowledge, file.product.id, advisory.sources),
-                }
-                number += 1
+                yield Advisory(
+                    product=product,
+                    mask=mask,
+                    kind=advisory.kind,
+                    message=advisory.message,
+                    since=advisory.since.toordinal(),
+                    to=to,
+                    to_mask=to_mask,
+                    devices=advisory.when.device if advisory.when else (),
+                    cells=_where(knowledge, advisory.when),
+                    hardware=_hardware(knowledge, advisory.when),
+                    sources=cite(knowledge, file.product.id, advisory.sources),
+                )
 
 
 def _where(knowledge: Knowledge, when: When | None) -> int:
@@ -135,22 +128,15 @@ def _hardware(knowledge: Knowledge, when: When | None) -> int:
     return mask
 
 
-def installs(knowledge: Knowledge) -> Iterator[Row]:
+def installs(knowledge: Knowledge) -> Iterator[InstallRecord]:
     """Yield install recipes."""
     for number, (file, install) in enumerate((f, i) for f in knowledge.files.products for i in f.install):
         product, mask = knowledge.mask(install.of)
-        yield {
-            "id": number,
-            "product": product,
-            "mask": f"{mask:x}",
-            "steps": dumps(install.steps),
-            "waives": dumps(install.waives),
-            "note": install.note,
-            "sources": cite(knowledge, file.product.id, install.sources),
-        }
+        sources = cite(knowledge, file.product.id, install.sources)
+        yield InstallRecord(number, product, mask, install.steps, install.waives, install.note, sources)
 
 
-def waivers(knowledge: Knowledge) -> Iterator[Row]:
+def waivers(knowledge: Knowledge) -> Iterator[Waiver]:
     """An install recipe may waive pins: each waived pin is an edge that does not hold beside the recipe's product."""
     for install in (i for f in knowledge.files.products for i in f.install):
         product, mask = knowledge.mask(install.of)
@@ -161,4 +147,4 @@ def waivers(knowledge: Knowledge) -> Iterator[Row]:
             for number, edge in enumerate(knowledge.edges):
                 same = edge.of == of and edge.to == to and edge.to_mask == to_mask and edge.kind is Kind.NEEDS
                 if same and edge.of_mask & of_mask:
-                    yield {"product": product, "mask": f"{mask:x}", "edge": number, "of_mask": f"{edge.of_mask & of_mask:x}"}
+                    yield Waiver(product, mask, number, edge.of_mask & of_mask)

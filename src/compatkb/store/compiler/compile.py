@@ -1,112 +1,138 @@
-"""Compile the knowledge base into the SQLite snapshot (through sqlite-utils): masks as hexadecimal text, dates as ordinals."""
+"""Compile the knowledge base into the SQLite snapshot: a table for each kind of record."""
 
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-import sqlite_utils
-
-from compatkb.authoring.citation import cite, dumps
+from compatkb.authoring.citation import cite
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
 from compatkb.store.compiler import claims, disputes, elements, features, provenance, tags, timeline
-from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.compiler.platform_sets import Interned
 from compatkb.store.compiler.search_index import add_search_index
-from compatkb.store.records import picked
-from compatkb.store.schema import FORMAT, INDEXES, TABLES
+from compatkb.store.connection import FORMAT
+from compatkb.store.queries.products import ChannelRecord, ProductDetails, ReleaseRecord, SupportRule
+from compatkb.store.records import GridValue, Meta, Name, Product, Route, Successor, picked
+from compatkb.store.rows import form_of
+from compatkb.store.tables import TABLES, Table
 
 
 def compile_snapshot(
     knowledge: Knowledge, target: Path, digest: str, count: Callable[[str, int, int], None] | None = None
 ) -> None:
     """Write the snapshot of `knowledge` to the new file `target`; the same data give the same rows in the same order."""
-    db = sqlite_utils.Database(target)
-    try:
-        with db.conn:
-            db.execute("PRAGMA journal_mode = OFF")
-            db.execute("PRAGMA synchronous = OFF")  # a new file, which its maker puts in place when it is whole
-            cells = Interned()
-            rows: dict[str, Iterator[Row]] = {
-                "meta": _meta(knowledge, digest),
-                "product": _products(knowledge),
-                "name": _names(knowledge),
-                "grid": _grid(knowledge),
-                "release": _releases(knowledge),
-                "element": elements.elements(knowledge, cells),
-                "word": elements.words(knowledge),
-                "model": elements.models(knowledge),
-                "edge": claims.edges(knowledge, cells),
-                "claim": claims.claims(knowledge),
-                "citation": claims.citations(knowledge),
-                "dispute": disputes.disputes(knowledge),
-                "concerned": disputes.concerned(knowledge, cells),
-                "scope": claims.scopes(knowledge),
-                "advisory": claims.advisories(knowledge, cells),
-                "install": claims.installs(knowledge),
-                "waiver": claims.waivers(knowledge),
-                "channel": _channels(knowledge),
-                "route": _routes(knowledge),
-                "image": tags.images(knowledge),
-                "listing": tags.listings(knowledge),
-                "column": tags.columns(knowledge),
-                "run": tags.runs(knowledge),
-                "content": tags.contents(knowledge),
-                "vendor": timeline.vendors(knowledge),
-                "event": timeline.events(knowledge),
-                "guide": provenance.guides(knowledge),
-                "reading": provenance.readings(knowledge),
-                "feature": features.features(knowledge),
-                "statement": features.statements(knowledge),
-                "document": provenance.documents(knowledge),
-                "observation": provenance.observations(knowledge),
-                "symbols": provenance.symbols(knowledge),
-                "cells": cells.rows(),
-            }
-            for number, (name, (columns, key)) in enumerate(TABLES.items(), 1):
+    cells = Interned()
+    rows: dict[str, Iterable[tuple[Any, ...]]] = {
+        "meta": _meta(knowledge, digest),
+        "product": _products(knowledge),
+        "product_details": _product_details(knowledge),
+        "name": _names(knowledge),
+        "grid": _grid(knowledge),
+        "release": _releases(knowledge),
+        "element": elements.elements(knowledge, cells),
+        "element_details": elements.details(knowledge),
+        "word": elements.words(knowledge),
+        "model": elements.models(knowledge),
+        "edge": claims.edges(knowledge),
+        "claim": claims.claims(knowledge),
+        "citation": claims.citations(knowledge),
+        "dispute": disputes.disputes(knowledge),
+        "concerned": disputes.concerned(knowledge),
+        "scope": claims.scopes(knowledge),
+        "advisory": claims.advisories(knowledge),
+        "install": claims.installs(knowledge),
+        "waiver": claims.waivers(knowledge),
+        "channel": _channels(knowledge),
+        "route": _routes(knowledge),
+        "image": tags.images(knowledge),
+        "listing": tags.listings(knowledge),
+        "column": tags.columns(knowledge),
+        "run": tags.runs(knowledge),
+        "content": tags.contents(knowledge),
+        "vendor": timeline.vendors(knowledge),
+        "event": timeline.events(knowledge),
+        "guide": provenance.guides(knowledge),
+        "reading": provenance.readings(knowledge),
+        "feature": features.features(knowledge),
+        "statement": features.statements(knowledge),
+        "document": provenance.documents(knowledge),
+        "observation": provenance.observations(knowledge),
+        "symbols": provenance.symbols(knowledge),
+        "cells": cells.records(),
+    }
+    with closing(sqlite3.connect(target)) as db:
+        db.execute("PRAGMA journal_mode = OFF")
+        db.execute("PRAGMA synchronous = OFF")  # a new file, which its maker puts in place when it is whole
+        with db:
+            for number, (name, table) in enumerate(TABLES.items(), 1):
                 if count:
                     count("tables of the snapshot", number, len(TABLES))
-                db.table(name).create(columns, pk=key)
-                if name in rows:
-                    marks = ", ".join(f":{column}" for column in columns)
-                    db.conn.executemany(f"insert into [{name}] values ({marks})", rows[name])
-            for name, column in INDEXES:
-                db.table(name).create_index(list(column))
-    finally:
-        db.close()
+                _fill(db, name, table, rows[name], cells)
     add_search_index(target)
 
 
-def _meta(knowledge: Knowledge, digest: str) -> Iterator[Row]:
+def _fill(db: sqlite3.Connection, name: str, table: Table, records: Iterable[tuple[Any, ...]], cells: Interned) -> None:
+    """Make a table with its records and its indexes."""
+    form = form_of(table.kind)
+    columns = [f"[{column}] {kind}" for column, kind in zip(form.names, form.types, strict=True)]
+    key = [f"primary key ({', '.join(f'[{column}]' for column in table.key.split())})"] if table.key else []
+    db.execute(f"create table [{name}] ({', '.join([*columns, *key])})")
+    writers = [*form.writers, *((place, cells.id) for place in form.interned)]
+
+    def written(record: tuple[Any, ...]) -> list[Any]:
+        row = list(record)
+        for place, write in writers:
+            row[place] = write(row[place])
+        return row
+
+    db.executemany(f"insert into [{name}] values ({', '.join('?' for _ in columns)})", map(written, records))
+    for column in table.indexes:
+        db.execute(f"create index [{name}_{column}] on [{name}] ([{column}])")
+
+
+def _meta(knowledge: Knowledge, digest: str) -> Iterator[Meta]:
     seen = [file.seen for file in knowledge.files.index]
     seen += [source.seen for source in knowledge.sources.values()]
     seen += [source.seen for source in (knowledge.files.timeline.source if knowledge.files.timeline else {}).values()]
-    yield {"key": "format", "value": FORMAT}
-    yield {"key": "data_date", "value": max(seen).isoformat() if seen else date.min.isoformat()}
-    yield {"key": "digest", "value": digest}
+    yield Meta("format", FORMAT)
+    yield Meta("data_date", max(seen).isoformat() if seen else date.min.isoformat())
+    yield Meta("digest", digest)
 
 
-def _products(knowledge: Knowledge) -> Iterator[Row]:
+def _products(knowledge: Knowledge) -> Iterator[Product]:
     for product in knowledge.products.values():
-        yield {
+        yield Product(
             **picked(
-                product,
-                "id name label role rank distribution import_name scheme series automatic platform shown open homepage note",
+                product, "id name role rank distribution import_name scheme series automatic default platform open shown"
             ),
-            "default_value": product.default,
-            "size": len(knowledge.elements[product.id]),
-            "page_label": product.page.label if product.page else None,
-            "page_url": product.page.url if product.page else None,
-            "eol": product.eol.last_day.isoformat() if product.eol else None,
-            "eol_rule": product.eol_rule.says if product.eol_rule else None,
-            "eol_rule_published": bool(product.eol_rule and product.eol_rule.published),
-            "eol_rule_sources": cite(knowledge, product.id, product.eol_rule.sources) if product.eol_rule else "[]",
-            "replaced_by": dumps(product.replaced_by.model_dump(by_alias=True)) if product.replaced_by else None,
-            "replaced_sources": cite(knowledge, product.id, product.replaced_by.sources) if product.replaced_by else "[]",
-        }
+            size=len(knowledge.elements[product.id]),
+            label=product.label or product.id,
+        )
 
 
-def _names(knowledge: Knowledge) -> Iterator[Row]:
+def _product_details(knowledge: Knowledge) -> Iterator[ProductDetails]:
+    for product in knowledge.products.values():
+        rule, successor = product.eol_rule, product.replaced_by
+        yield ProductDetails(
+            **picked(product, "id homepage note"),
+            page_label=product.page.label if product.page else None,
+            page_url=product.page.url if product.page else None,
+            eol=product.eol.last_day.isoformat() if product.eol else None,
+            eol_rule=SupportRule(rule.says, rule.published, cite(knowledge, product.id, rule.sources)) if rule else None,
+            replaced_by=Successor(
+                successor.product, successor.version, successor.device, cite(knowledge, product.id, successor.sources)
+            )
+            if successor
+            else None,
+            replaced_by_record=successor.model_dump(by_alias=True) if successor else None,
+        )
+
+
+def _names(knowledge: Knowledge) -> Iterator[Name]:
     names: dict[str, str] = {}
     products = [product for product in knowledge.products.values() if product.role is not Role.FEATURE]
     for product in products:
@@ -116,36 +142,32 @@ def _names(knowledge: Knowledge) -> Iterator[Row]:
                 names.setdefault(word_key(name), product.id)
     for product in products:  # an id always means its own product
         names[word_key(product.id)] = product.id
-    yield from ({"name": name, "product": product} for name, product in sorted(names.items()))
+    yield from (Name(name, product) for name, product in sorted(names.items()))
 
 
-def _grid(knowledge: Knowledge) -> Iterator[Row]:
+def _grid(knowledge: Knowledge) -> Iterator[GridValue]:
     grid = knowledge.grid
     wider = {element.version: element.release.part_of for element in knowledge.elements["os"]}
     for dimension, values in (("os", grid.systems), ("arch", grid.archs), ("python", grid.pythons)):
         for number, value in enumerate(values):
-            parts = wider.get(value, ()) if dimension == "os" else ()
-            yield {"dimension": dimension, "idx": number, "value": value, "wider": " ".join(parts)}
+            yield GridValue(dimension, number, value, wider.get(value, ()) if dimension == "os" else ())
 
 
-def _releases(knowledge: Knowledge) -> Iterator[Row]:
+def _releases(knowledge: Knowledge) -> Iterator[ReleaseRecord]:
     for file in knowledge.files.products:
         for position, release in enumerate(file.release):
             moment, eol = release.released, end_of_life(file.product, release)
-            yield {
-                "product": file.product.id,
-                **picked(release, "version name track page needs proof note"),
-                "position": position,
-                "aliases": dumps(release.aliases),
-                "part_of": " ".join(release.part_of),
-                "devices": " ".join(release.devices),
-                "released": _moment(release) or _uploaded(knowledge, file.product.id, release),
-                "basis": moment.basis if moment else None,
-                "eol": eol.last_day.isoformat() if eol else None,
-                "eol_precision": eol.precision if eol else None,
-                "eol_sources": cite(knowledge, file.product.id, eol.sources) if eol else "[]",
-                "sources": cite(knowledge, file.product.id, release.sources),
-            }
+            yield ReleaseRecord(
+                product=file.product.id,
+                **picked(release, "version name aliases part_of devices track page needs proof note"),
+                position=position,
+                released=_moment(release) or _uploaded(knowledge, file.product.id, release),
+                basis=moment.basis if moment else None,
+                eol=eol.last_day.isoformat() if eol else None,
+                eol_precision=eol.precision if eol else None,
+                eol_sources=cite(knowledge, file.product.id, eol.sources) if eol else (),
+                sources=cite(knowledge, file.product.id, release.sources),
+            )
 
 
 def _moment(release: Release) -> str | None:
@@ -164,23 +186,11 @@ def _uploaded(knowledge: Knowledge, product: str, release: Release) -> str | Non
     return None
 
 
-def _channels(knowledge: Knowledge) -> Iterator[Row]:
-    for position, channel in enumerate(knowledge.files.channels.channel):
-        yield {
-            **picked(channel, "id name url style note"),
-            "position": position,
-            "mirrors": dumps(channel.mirrors),
-            "commands": dumps(channel.commands),
-            "hardware": " ".join(channel.hardware),
-            "os": " ".join(channel.os),
-        }
+def _channels(knowledge: Knowledge) -> Iterator[ChannelRecord]:
+    for channel in knowledge.files.channels.channel:
+        yield ChannelRecord(**picked(channel, "id name url style mirrors hardware note commands os"))
 
 
-def _routes(knowledge: Knowledge) -> Iterator[Row]:
+def _routes(knowledge: Knowledge) -> Iterator[Route]:
     for route in knowledge.files.routes.route:
-        yield {
-            **picked(route, "id name rank provider on_request note"),
-            "devices": " ".join(route.device),
-            "with_": " ".join(route.with_),
-            "without": " ".join(route.without),
-        }
+        yield Route(**picked(route, "id name rank provider with_ without on_request note"), devices=route.device)

@@ -2,60 +2,52 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import dumps
+from compatkb.authoring.citation import cited
 from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Dispute, SourceEntry, When
-from compatkb.store.compiler.platform_sets import Interned, Row
-from compatkb.store.compiler.provenance import cited
+from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
 from compatkb.store.records import picked
 
 
-def disputes(knowledge: Knowledge) -> Iterator[Row]:
+def disputes(knowledge: Knowledge) -> Iterator[DisputeRecord]:
     """Yield disagreements and their decisions."""
     for kind, name, dispute, sources in disputes_of(knowledge.files):
-        positions = _positions(knowledge, dispute, sources)
-        holds = next((p["text"] for p in positions if p["claim"] == dispute.decision), dispute.decision)
-        yield {
-            **picked(dispute, "id about day decision reason"),
-            "kind": kind,
-            "owner": name,
-            "days": " ".join(day.isoformat() for day in dispute.days),
-            "columns": " ".join(dispute.columns),
-            "positions": dumps(positions),
-            "holds": holds,
-            "decided": dispute.decided.isoformat(),
-        }
+        positions = tuple(_positions(knowledge, dispute, sources))
+        yield DisputeRecord(
+            **picked(dispute, "id about day columns decision reason"),
+            kind=kind,
+            owner=name,
+            days=tuple(day.isoformat() for day in dispute.days),
+            positions=positions,
+            holds=next((side.text for side in positions if side.claim == dispute.decision), dispute.decision),
+            decided=dispute.decided.isoformat(),
+        )
 
 
-def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, SourceEntry]) -> list[Row]:
-    """Return what each side says: in words, or by its claim."""
+def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, SourceEntry]) -> Iterator[PositionRecord]:
+    """Yield what each side says: in words, or by its claim."""
     if dispute.positions:
-        pairs = zip(dispute.positions, dispute.sources, strict=True)
-        return [{"text": text, "claim": None, "sources": cited([sources[source]])} for text, source in pairs]
-    positions = []
+        for text, source in zip(dispute.positions, dispute.sources, strict=True):
+            yield PositionRecord(text, None, cited([sources[source]]))
+        return
     for name in dispute.claims:
         claim, said_by = knowledge.claims[name].claim, knowledge.claims[name].sources
         basis = "" if claim.basis == "stated" else f" [{claim.basis}]"
-        text = f"{claim.of} {claim.kind} {' or '.join(claim.to)}{basis}"
-        positions.append({"text": text, "claim": name, "sources": cited(said_by)})
-    return positions
+        yield PositionRecord(f"{claim.of} {claim.kind} {' or '.join(claim.to)}{basis}", name, cited(said_by))
 
 
-def concerned(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
+def concerned(knowledge: Knowledge) -> Iterator[ConcernedRecord]:
     """Yield whom each dispute concerns: claims, elements of a product on some platforms, image tags, channels."""
     for kind, name, dispute, _ in disputes_of(knowledge.files):
-        head = {"dispute": dispute.id, "claim": None, "mask": "0", "devices": "", "hardware": "", "cells": cells.id(0)}
         for claim in dispute.claims:
             for term in (knowledge.claims[claim].claim.of, *knowledge.claims[claim].claim.to):
                 product, mask = knowledge.mask(term)
-                yield {**head, "claim": claim, "name": product, "mask": f"{mask:x}"}
+                yield ConcernedRecord(dispute.id, claim, product, mask, (), (), 0)
         when = dispute.when or When()
-        words = {"devices": " ".join(when.device), "hardware": " ".join(when.hardware)}
-        more = {**words, "cells": cells.id(platforms_of(knowledge, dispute))}
+        place = (when.device, when.hardware, platforms_of(knowledge, dispute))
         for thing in dispute.of:
+            product, mask = f"{name}:{thing}" if name else thing, 0
             if kind in ("product", "feature"):
                 product, mask = knowledge.mask(thing)
-                yield {**head, "name": product, "mask": f"{mask:x}", **more}
-            else:
-                yield {**head, "name": f"{name}:{thing}" if name else thing, **more}
+            yield ConcernedRecord(dispute.id, None, product, mask, *place)

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from packaging.version import Version
 
 from compatkb.authoring.build_kinds import devices_on_request, is_foreign, other_kinds, own_kind, runs_on
-from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.citation import cited
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_of_life, first_day
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, ProductHead, Role, Stage, Status
-from compatkb.store.compiler.platform_sets import Interned, Row
+from compatkb.store.compiler.platform_sets import Interned
+from compatkb.store.queries.products import ElementDetails
+from compatkb.store.records import Element, ModelPattern, Sources, VersionWord
+from compatkb.store.rows import dumps
 
 
-def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
+def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
     """Yield builds and releases, oldest first."""
     ended = _wheel_scopes(knowledge)
     seen = {file.distribution: file.seen for file in knowledge.files.index}
@@ -37,34 +40,51 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Row]:
                 + ([FOREVER] if build and build.wheels_complete else [])
                 + ([listed.toordinal()] if element.listed and element.listed.wheels and listed else [])
             )
-            yield {
-                "product": product,
-                "idx": number,
-                "version": element.version,
-                "release": element.release.version,
-                "stage": str(_stage(head.role, element)),
-                "installable": int(_installable(head.role, element)),
-                "devices": " ".join(_devices(knowledge, head, element)),
-                "channels": " ".join(build.channels if build else ()),
-                "only_with": " ".join(build.only_with if build else ()),
-                "maker": build.maker if build else None,
-                "extras": ",".join(build.extras if build else ()),
-                "distribution": (build.distribution if build else None) or head.distribution,
-                "since": since.toordinal() if since else None,
-                "by": by.toordinal() if by else None,
-                **_yank(elements, element),
-                "eol": eol.last_day.toordinal() if eol else None,
-                "certain": cells.id(certain),
-                "inferred": cells.id(inferred & ~certain),
-                "floors": dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),
-                "complete": complete,
-                **_kinds(knowledge, element, cells),
-                "published": int(_published(element)),
-                "requires_python": _requires_python(element),
-                "wheels_note": next((w.note for w in build.wheels if w.note), None) if build else None,
-                "note": build.note if build else None,
-                "sources": _element_sources(knowledge, product, element),
-            }
+            own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
+            foreign = 0
+            for _, where in others:
+                foreign |= where
+            yank_after, yank_by, yank_reason = _yank(elements, element)
+            yield Element(
+                product=product,
+                idx=number,
+                version=element.version,
+                release=element.release.version,
+                stage=_stage(head.role, element),
+                installable=_installable(head.role, element),
+                devices=frozenset(_devices(knowledge, head, element)),
+                channels=build.channels if build else (),
+                only_with=frozenset(build.only_with if build else ()),
+                distribution=(build.distribution if build else None) or head.distribution,
+                since=since.toordinal() if since else None,
+                by=by.toordinal() if by else None,
+                yank_after=yank_after,
+                yank_by=yank_by,
+                yank_reason=yank_reason,
+                eol=eol.last_day.toordinal() if eol else None,
+                certain=certain,
+                inferred=inferred & ~certain,
+                floors=dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),
+                complete=complete,
+                maker=build.maker if build else None,
+                extras=",".join(build.extras if build else ()),
+                foreign=is_foreign(knowledge, element),
+                foreign_cells=foreign,
+                kind=(own.label or own.device) if own else " ".join(build.devices if build else ()),
+                kinds=dumps([[kind.device, kind.label, cells.id(where)] for kind, where in others]),
+                published=_published(element),
+                requires_python=_requires_python(element),
+            )
+
+
+def details(knowledge: Knowledge) -> Iterator[ElementDetails]:
+    """Yield the remarks on builds and releases, oldest first."""
+    for product, elements in knowledge.elements.items():
+        for number, element in enumerate(elements):
+            build = element.build
+            wheels_note = next((row.note for row in build.wheels if row.note), None) if build else None
+            sources = _element_sources(knowledge, product, element)
+            yield ElementDetails(product, number, wheels_note, build.note if build else None, sources)
 
 
 def _devices(knowledge: Knowledge, head: ProductHead, element: KnowledgeElement) -> tuple[str, ...]:
@@ -82,20 +102,6 @@ def _is_pure(element: KnowledgeElement) -> bool:
     return element.listed is not None and set(element.listed.wheels.values()) == {("any",)}
 
 
-def _kinds(knowledge: Knowledge, element: KnowledgeElement, cells: Interned) -> Row:
-    """What a build was compiled for: in general, and on the platforms where it is another device."""
-    own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
-    foreign = 0
-    for _, where in others:
-        foreign |= where
-    return {
-        "foreign": int(is_foreign(knowledge, element)),
-        "foreign_cells": cells.id(foreign),
-        "kind": (own.label or own.device) if own else " ".join(element.build.devices if element.build else ()),
-        "kinds": dumps([[kind.device, kind.label, cells.id(where)] for kind, where in others]),
-    }
-
-
 def _published(element: KnowledgeElement) -> bool:
     """Return whether a wheel of a build was seen or stated."""
     rows = element.build.wheels if element.build else ()
@@ -108,14 +114,14 @@ def _requires_python(element: KnowledgeElement) -> str:
     return entry.requires_python if entry else ""
 
 
-def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeElement) -> str:
-    cited = [knowledge.sources[product, s] for s in element.release.sources if (product, s) in knowledge.sources]
+def _element_sources(knowledge: Knowledge, product: str, element: KnowledgeElement) -> Sources:
+    known = [knowledge.sources[product, s] for s in element.release.sources if (product, s) in knowledge.sources]
     if element.build:
         names = [*element.build.sources, *(s for row in element.build.wheels for s in row.sources)]
-        cited = [knowledge.sources[product, s] for s in dict.fromkeys(names) if (product, s) in knowledge.sources]
+        known = [knowledge.sources[product, s] for s in dict.fromkeys(names) if (product, s) in knowledge.sources]
     if element.listed:
-        cited.insert(0, knowledge.index_source(element.listed))
-    return dumps([list(pair) for pair in dict.fromkeys((cite_text(s), cite_url(s)) for s in cited)])
+        known.insert(0, knowledge.index_source(element.listed))
+    return tuple(dict.fromkeys(cited(known)))
 
 
 def _stage(role: Role, element: KnowledgeElement) -> Stage:
@@ -130,15 +136,15 @@ def _installable(role: Role, element: KnowledgeElement) -> bool:
     return element.build.stage not in (Stage.SOURCE_ONLY, Stage.TAG_ONLY) and bool(element.build.channels)
 
 
-def _yank(elements: list[KnowledgeElement], element: KnowledgeElement) -> Row:
-    """A withdrawal concerns the release: its builds on other indexes are the same code."""
+def _yank(elements: list[KnowledgeElement], element: KnowledgeElement) -> tuple[int | None, int | None, str | None]:
+    """Return between which days a build was withdrawn, and why: that of a release is that of all its builds."""
     listed = next((e.listed for e in elements if e.release is element.release and e.listed), None)
     known = element.release.yanked
     if not listed or not listed.yanked or listed.yanked.files != "all":
-        return {"yank_after": None, "yank_by": None, "yank_reason": None}
+        return (None, None, None)
     after = known.after if known and known.after else listed.uploaded.date()
     by = min(known.by, listed.yanked.seen) if known else listed.yanked.seen
-    return {"yank_after": after.toordinal(), "yank_by": by.toordinal(), "yank_reason": listed.yanked.reason}
+    return (after.toordinal(), by.toordinal(), listed.yanked.reason)
 
 
 def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
@@ -156,16 +162,16 @@ def _wheel_scopes(knowledge: Knowledge) -> dict[tuple[str, int], int]:
     return until_by_element
 
 
-def models(knowledge: Knowledge) -> Iterator[Row]:
-    """Patterns of names, as `word_key` has them, that stand for an element beside its words."""
+def models(knowledge: Knowledge) -> Iterator[ModelPattern]:
+    """Yield patterns of names, as `word_key` has them, that stand for an element beside its words."""
     for product, elements in knowledge.elements.items():
         for number, element in enumerate(elements):
             for pattern in element.release.models:
-                yield {"product": product, "pattern": pattern, "mask": f"{1 << number:x}"}
+                yield ModelPattern(product, pattern, 1 << number)
 
 
-def words(knowledge: Knowledge) -> Iterator[Row]:
-    """Every version word that a request can use without a specifier parser: series, releases, builds, aliases."""
+def words(knowledge: Knowledge) -> Iterator[VersionWord]:
+    """Yield every version word that a request can use without a specifier parser: series, releases, builds, aliases."""
     for product, elements in knowledge.elements.items():
         head = knowledge.products[product]
         loose: dict[str, int] = {}
@@ -200,9 +206,9 @@ def words(knowledge: Knowledge) -> Iterator[Row]:
         for alias, series in head.series_aliases.items():
             if series in loose:
                 loose.setdefault(alias, loose[series])
-        for mode, table in ((0, loose), (1, strict)):
+        for is_strict, table in ((False, loose), (True, strict)):
             for word, mask in sorted(table.items()):
-                yield {"product": product, "word": word, "strict": mode, "mask": f"{mask:x}"}
+                yield VersionWord(product, word, is_strict, mask)
 
 
 def _pci_ids(knowledge: Knowledge) -> dict[str, set[str]]:

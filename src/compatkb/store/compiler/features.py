@@ -1,59 +1,58 @@
 """Rows of the snapshot about features: their heads, and what is said of them as people read it."""
 
-import json
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import cite, dumps
+from compatkb.authoring.citation import cite
 from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import Feature, When
-from compatkb.store.compiler.platform_sets import Row
+from compatkb.store.queries.claims import FeatureRecord, FeatureSuccessor, StatementRecord
 from compatkb.store.records import picked
 
 
-def features(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield one row a feature."""
+def features(knowledge: Knowledge) -> Iterator[FeatureRecord]:
+    """Yield one record a feature."""
     for file in knowledge.files.features:
         feature = file.feature
-        yield {
-            **picked(feature, "id name product note"),
-            "needs": " ".join(brought.product for brought in feature.needs),
-            "replaced_by": _successor(knowledge, feature),
-            "aliases": dumps(feature.aliases),
-            "sources": cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
-        }
+        yield FeatureRecord(
+            **picked(feature, "id name product aliases note"),
+            needs=tuple(brought.product for brought in feature.needs),
+            replaced_by=_successor(knowledge, feature),
+            sources=cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
+        )
 
 
-def _successor(knowledge: Knowledge, feature: Feature) -> str | None:
+def _successor(knowledge: Knowledge, feature: Feature) -> FeatureSuccessor | None:
     instead = feature.replaced_by
     if instead is None:
         return None
-    cited = json.loads(cite(knowledge, feature.id, instead.sources))
-    return dumps({"feature": instead.feature, "basis": str(instead.basis), "note": instead.note, "sources": cited})
+    sources = cite(knowledge, feature.id, instead.sources)
+    return FeatureSuccessor(instead.feature, str(instead.basis), instead.note, sources)
 
 
-def statements(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield one row a statement, in the order of its file; conditions are words between spaces.
+def statements(knowledge: Knowledge) -> Iterator[StatementRecord]:
+    """Yield one record a statement, in the order of its file.
 
     Its elements are those of which it really speaks: what is said of a device is not said of builds for another one.
     """
     masks = {edge.claim: edge.to_mask for edge in knowledge.edges}
     for file in knowledge.files.features:
         for position, statement in enumerate(file.statement):
-            claim = claim_id(file, statement.id)
+            name = claim_id(file, statement.id)
             product, spec = split_term(statement.of)
-            when = statement.when or When()
-            yield {
-                "claim": claim,
-                "feature": file.feature.id,
-                "position": position,
-                "product": product,
-                "spec": spec,
-                "mask": f"{masks.get(claim, 0) & _made_for(knowledge, product, when):x}",
-                "status": str(statement.status),
-                **{name: " ".join(getattr(when, name)) for name in ("device", "os", "arch", "python", "hardware")},
-                "basis": str(statement.basis),
-            }
+            when, claim = statement.when or When(), knowledge.claims[name].claim
+            yield StatementRecord(
+                claim=name,
+                feature=file.feature.id,
+                position=position,
+                product=product,
+                spec=spec,
+                mask=masks.get(name, 0) & _made_for(knowledge, product, when),
+                status=str(statement.status),
+                **picked(when, "device os arch python hardware"),
+                basis=str(statement.basis),
+                **picked(claim, "reason note"),
+            )
 
 
 def _made_for(knowledge: Knowledge, product: str, when: When) -> int:

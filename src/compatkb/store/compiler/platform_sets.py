@@ -1,9 +1,8 @@
 """Platform masks, each stored once in the snapshot."""
 
 from collections.abc import Iterator
-from typing import Any
 
-Row = dict[str, Any]
+from compatkb.store.records import Cells
 
 
 class Interned:
@@ -16,7 +15,6 @@ class Interned:
         """Return the number of a mask, a new one at its first sight."""
         return self._ids.setdefault(mask, len(self._ids))
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows of the table `cells`."""
-        for mask, number in self._ids.items():
-            yield {"id": number, "mask": mask.to_bytes((mask.bit_length() + 7) // 8)}
+    def records(self) -> Iterator[Cells]:
+        """Yield the masks that there are when the first is asked for."""
+        yield from (Cells(number, mask) for mask, number in self._ids.items())

@@ -2,22 +2,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 
-from compatkb.authoring.citation import cite_text, cite_url, dumps
+from compatkb.authoring.citation import cite_text, cite_url, cited
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Record, SourceEntry
-from compatkb.store.compiler.platform_sets import Row
-from compatkb.store.records import picked
+from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord, SymbolRecord
+from compatkb.store.rows import dumps
 
 
-def cited(sources: Iterable[SourceEntry]) -> list[list[str | None]]:
-    """Return sources as pairs of text and address."""
-    return [[cite_text(source), cite_url(source)] for source in sources]
-
-
-def documents(knowledge: Knowledge) -> Iterator[Row]:
+def documents(knowledge: Knowledge) -> Iterator[DocumentRecord]:
     """Yield every cited document once, with the last day on which someone read it; sorted."""
     sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
     sources += [knowledge.index_source(release) for file in knowledge.files.index for release in file.release]
@@ -26,31 +21,43 @@ def documents(knowledge: Knowledge) -> Iterator[Row]:
         key = (cite_text(source), cite_url(source) or "")
         seen[key] = max(seen.get(key, ""), source.seen.isoformat())
     for (text, url), day in sorted(seen.items()):
-        yield {"text": text, "url": url or None, "seen": day}
+        yield DocumentRecord(text, url or None, day)
 
 
-def observations(knowledge: Knowledge) -> Iterator[Row]:
+def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
     """Yield what commands observed, in the order of the evidence files."""
     for number, seen in enumerate(knowledge.files.evidence):
-        yield {
-            "id": number,
-            **picked(seen, "level outcome python os arch device tool stubbed detail culprit fetched"),
-            **{name: dumps(getattr(seen, name)) for name in ("packages", "missing", "needs", "unlinked")},
-            "channel": seen.answered or seen.index,
-            "checked": seen.checked.isoformat(),
-            "resolved": seen.resolved.isoformat() if seen.resolved else None,
-            "vanished": " ".join(seen.vanished),
-        }
+        yield ObservationRecord(
+            id=number,
+            level=seen.level,
+            outcome=seen.outcome,
+            packages=seen.packages,
+            python=seen.python,
+            os=seen.os,
+            arch=seen.arch,
+            device=seen.device,
+            channel=seen.answered or seen.index,
+            checked=seen.checked.isoformat(),
+            tool=seen.tool,
+            stubbed=seen.stubbed,
+            detail=seen.detail,
+            culprit=seen.culprit,
+            resolved=seen.resolved.isoformat() if seen.resolved else None,
+            vanished=" ".join(seen.vanished),
+            missing=seen.missing,
+            needs=seen.needs,
+            unlinked=seen.unlinked,
+            fetched=seen.fetched,
+        )
 
 
-def symbols(knowledge: Knowledge) -> Iterator[Row]:
+def symbols(knowledge: Knowledge) -> Iterator[SymbolRecord]:
     """Yield the tables of exported symbols, as they are kept."""
-    for file in knowledge.files.symbols:
-        yield picked(file, "product platform content")
+    yield from (SymbolRecord(*file) for file in knowledge.files.symbols)
 
 
-def readings(knowledge: Knowledge) -> Iterator[Row]:
-    """Yield one row a kind, day and, for observations, level and outcome: how many there are, and one of them."""
+def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
+    """Yield one record a kind, day and, for observations, level and outcome: how many there are, and one of them."""
     names_by_reading: dict[tuple[str, str, str, date], list[str]] = defaultdict(list)
     files = knowledge.files
     citing = [(f"products/{file.product.id}.toml", file.source) for file in files.products]
@@ -64,11 +71,10 @@ def readings(knowledge: Knowledge) -> Iterator[Row]:
         packages = " ".join(f"{name}=={version}" for name, version in sorted(seen.packages.items()))
         names_by_reading["evidence", str(seen.level), str(seen.outcome), seen.checked].append(f"{seen.level} of {packages}")
     for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
-        head = {"kind": kind, "level": level, "outcome": outcome, "day": day.isoformat()}
-        yield {**head, "n": len(names), "example": min(names)}
+        yield ReadingRecord(kind, level, outcome, day.isoformat(), len(names), min(names))
 
 
-def guides(knowledge: Knowledge) -> Iterator[Row]:
+def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
     """Yield the records of symptoms.toml, machine.toml, migration.toml and issues/ as JSON, in order, with their sources."""
     for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
         if file is None:
@@ -76,17 +82,12 @@ def guides(knowledge: Knowledge) -> Iterator[Row]:
         for kind in (name for name in type(file).model_fields if name != "source"):
             records: tuple[Record, ...] = getattr(file, kind)
             for position, record in enumerate(records):
-                yield {
-                    "kind": kind,
-                    "position": position,
-                    "id": getattr(record, "id", None),
-                    "body": _body(record, file.source),
-                }
+                yield GuideRecord(kind, position, getattr(record, "id", None), _body(record, file.source))
     issues = (issue for file in knowledge.files.issues for issue in file.issue)
     for position, issue in enumerate(issues):
         links = [[_link_text(link), link] for link in issue.sources]
         body = dumps({**issue.model_dump(mode="json"), "sources": links})
-        yield {"kind": "issue", "position": position, "id": issue.id, "body": body}
+        yield GuideRecord("issue", position, issue.id, body)
 
 
 def _link_text(link: str) -> str:

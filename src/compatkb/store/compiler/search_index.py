@@ -18,8 +18,18 @@ from compatkb.store.queries.products import ReleaseRecord, element_details, ever
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
-from compatkb.store.schema import SEARCH
 
+SEARCH = """
+create table searchable (
+  id integer primary key, kind text, product text, version text, title text, names text, remarks text, keys text, command text,
+  place integer, since integer
+);
+create virtual table search using fts5(
+  names, remarks, keys, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '.'"
+);
+create virtual table search_word using fts5vocab(search, col);
+"""
+"""Records to search in; the index over their words; and the vocabulary. Names, remarks and keys are lists as JSON."""
 _TERMS = 4  # so many terms of a claim are shown in its title
 _SLOT = re.compile(r"\*|\{[^}]*\}")
 

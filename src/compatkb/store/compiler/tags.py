@@ -3,15 +3,22 @@
 from collections.abc import Iterator
 from datetime import UTC, date, timedelta
 
-from compatkb.authoring.citation import dumps
+from compatkb.authoring.citation import cited
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import ImageFile, ListingEntry, Tag
-from compatkb.store.compiler.platform_sets import Row
-from compatkb.store.compiler.provenance import cited
+from compatkb.store.queries.images import (
+    ColumnRecord,
+    ContentRecord,
+    ImageBuildState,
+    ImageRecord,
+    ListingRecord,
+    RunRecord,
+    Runs,
+)
 from compatkb.store.records import picked
 
 
-def images(knowledge: Knowledge) -> Iterator[Row]:
+def images(knowledge: Knowledge) -> Iterator[ImageRecord]:
     """Yield image tags with the days on which they were listed."""
     numbered = list(enumerate((f, t) for f in knowledge.files.images for t in f.tag))
     same = {(file.repository.id, tag.name): number for number, (file, tag) in numbered}
@@ -24,48 +31,42 @@ def images(knowledge: Knowledge) -> Iterator[Row]:
                 for first, last in listing.runs:
                     later = [n for n in order if n > last]
                     end = when[later[0]] - timedelta(days=1) if later else date.max
-                    runs.append([when[first].toordinal(), max(end, when[last]).toordinal()])
-        yield {
-            "id": number,
-            "repository": file.repository.name,
+                    runs.append((when[first].toordinal(), max(end, when[last]).toordinal()))
+        yield ImageRecord(
+            id=number,
+            repository=file.repository.name,
             **picked(tag, "name device flavour option note"),
-            "built": _built(file, tag),
-            "same": same[file.repository.id, same_tag(file, tag).name],
-            "runs": dumps(sorted(runs)),
-            "sources": dumps(cited(file.source[s] for s in tag.sources)),
-        }
+            built=_built(file, tag),
+            same=same[file.repository.id, same_tag(file, tag).name],
+            runs=tuple(sorted(runs)),
+            sources=cited(file.source[s] for s in tag.sources),
+        )
 
 
-def _built(file: ImageFile, tag: Tag) -> str | None:
+def _built(file: ImageFile, tag: Tag) -> ImageBuildState | None:
     built = same_tag(file, tag).built
     if built is None:
         return None
     page = file.repository.built_page
     url = page.format(ref=built.ref) if page and built.ref else None
     day = built.on.isoformat() if built.on else None
-    return dumps(
-        {"ref": built.ref, "on": day, "url": url, "note": built.note, "sources": cited(file.source[s] for s in built.sources)}
-    )
+    return ImageBuildState(built.ref, day, url, built.note, cited(file.source[s] for s in built.sources))
 
 
-def listings(knowledge: Knowledge) -> Iterator[Row]:
+def listings(knowledge: Knowledge) -> Iterator[ListingRecord]:
     """Yield rows of tag tables, each with the days on whose end it stood so."""
-    for number, (file, listing) in enumerate((f, row) for f in knowledge.files.images for row in f.listing):
-        yield {
-            "id": number,
-            "repository": file.repository.name,
-            "lists": listing.lists,
-            "table_id": listing.table,
-            "position": listing.order,
-            "tags": dumps(listing.tags),
-            "runs": dumps(_days(file, listing)),
-            "shown": f"{file.repository.repo} {file.repository.document}",
-            "cells": dumps(listing.cells),
-            "links": dumps(listing.links),
-        }
+    for file in knowledge.files.images:
+        for listing in file.listing:
+            yield ListingRecord(
+                repository=file.repository.name,
+                **picked(listing, "lists table tags cells links"),
+                position=listing.order,
+                runs=_days(file, listing),
+                document=f"{file.repository.repo} {file.repository.document}",
+            )
 
 
-def _days(file: ImageFile, listing: ListingEntry) -> list[list[int]]:
+def _days(file: ImageFile, listing: ListingEntry) -> Runs:
     """Return first and last days of a row; what another revision of the same day replaced is left out."""
     when = {revision.n: revision.at.astimezone(UTC).date() for revision in file.revision}
     days = []
@@ -73,48 +74,34 @@ def _days(file: ImageFile, listing: ListingEntry) -> list[list[int]]:
         later = [n for n in sorted(when) if n > last]
         end = when[later[0]] - timedelta(days=1) if later else date.max
         if when[first] <= end:
-            days.append([when[first].toordinal(), end.toordinal()])
-    return sorted(days)
+            days.append((when[first].toordinal(), end.toordinal()))
+    return tuple(sorted(days))
 
 
-def columns(knowledge: Knowledge) -> Iterator[Row]:
+def columns(knowledge: Knowledge) -> Iterator[ColumnRecord]:
     """Yield the columns of tag tables."""
     for file in knowledge.files.images:
         for position, column in enumerate(file.column):
-            yield {
-                "repository": file.repository.name,
-                "name": column.id,
-                **picked(column, "title product shows"),
-                "position": position,
-            }
+            shown = picked(column, "title product shows")
+            yield ColumnRecord(repository=file.repository.name, name=column.id, position=position, **shown)
 
 
-def runs(knowledge: Knowledge) -> Iterator[Row]:
+def runs(knowledge: Knowledge) -> Iterator[RunRecord]:
     """Yield what `docker run` needs for some images."""
-    for number, (file, run) in enumerate((f, r) for f in knowledge.files.images for r in f.run):
-        yield {
-            "id": number,
-            "repository": file.repository.name,
-            **picked(run, "device flavour port note"),
-            "args": dumps(run.args),
-            "command": dumps(run.command),
-            "sources": dumps(cited(file.source[s] for s in run.sources)),
-        }
+    for file in knowledge.files.images:
+        for run in file.run:
+            sources = cited(file.source[s] for s in run.sources)
+            needs = picked(run, "device flavour args command port note")
+            yield RunRecord(repository=file.repository.name, **needs, sources=sources)
 
 
-def contents(knowledge: Knowledge) -> Iterator[Row]:
+def contents(knowledge: Knowledge) -> Iterator[ContentRecord]:
     """Yield what image tags hold; a tag that is the same as another holds what that one does."""
     for number, (file, tag) in enumerate((f, t) for f in knowledge.files.images for t in f.tag):
         for contained in same_tag(file, tag).contains:
             product, spec = split_term(contained.is_)
             mask = knowledge.matching(product, spec) if product in knowledge.products else 0
-            yield {
-                "image": number,
-                "product": product,
-                "mask": f"{mask:x}",
-                "spec": spec,
-                "basis": str(contained.basis),
-            }
+            yield ContentRecord(number, product, mask, spec, str(contained.basis))
 
 
 def same_tag(file: ImageFile, tag: Tag) -> Tag:

@@ -1,12 +1,11 @@
 """Claims as people read them, with their sources; scopes, installations and statements about features."""
 
-import json
 from typing import Annotated, NamedTuple
 
 from compatkb.store.queries.kept import kept
-from compatkb.store.reader import EDGE, Snapshot
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Sources
-from compatkb.store.rows import Column, Mask, SourceList, Texts, Words, read_list, read_sources
+from compatkb.store.rows import Kept, Mask, SourceList, Texts, Words, dumps, nested, read_list
 
 
 class ClaimRecord(NamedTuple):
@@ -16,8 +15,8 @@ class ClaimRecord(NamedTuple):
     product: str
     kind: str
     of_term: str
-    to_terms: Annotated[tuple[str, ...], lambda text: tuple(text.split(" | "))]
-    condition: Annotated[str, Column("when_")]
+    to_terms: Annotated[tuple[str, ...], Kept("TEXT", " | ".join, lambda text: tuple(text.split(" | ")))]
+    condition: str
     basis: str
     reason: str | None
     note: str | None
@@ -28,6 +27,7 @@ class Citation(NamedTuple):
     """A source of a claim; `document` is equal for all places in one document, `publisher` for all documents of one."""
 
     claim: str
+    n: int  # its place among those of the claim
     text: str
     url: str | None
     seen: str
@@ -41,7 +41,7 @@ class InstallRecord(NamedTuple):
     id: int
     product: str
     mask: Mask
-    steps: Annotated[tuple[tuple[str, ...], ...], lambda text: tuple(map(tuple, read_list(text)))]
+    steps: Annotated[tuple[tuple[str, ...], ...], Kept("TEXT", dumps, read_list)]
     waives: Texts
     note: str | None
     sources: SourceList
@@ -56,13 +56,6 @@ class FeatureSuccessor(NamedTuple):
     sources: Sources
 
 
-def _successor(text: str | None) -> FeatureSuccessor | None:
-    if text is None:
-        return None
-    instead = json.loads(text)
-    return FeatureSuccessor(**{**instead, "sources": tuple(map(tuple, instead["sources"]))})
-
-
 class FeatureRecord(NamedTuple):
     """A feature: its names, the product that has it, and the products without which nobody has it."""
 
@@ -70,7 +63,7 @@ class FeatureRecord(NamedTuple):
     name: str
     product: str
     needs: Words
-    replaced_by: Annotated[FeatureSuccessor | None, _successor]
+    replaced_by: Annotated[FeatureSuccessor, nested(FeatureSuccessor)] | None
     aliases: Texts
     note: str | None
     sources: SourceList
@@ -92,7 +85,7 @@ class StatementRecord(NamedTuple):
     python: Words
     hardware: Words
     basis: str
-    reason: str | None
+    reason: str | None  # as that of its claim
     note: str | None
 
     @property
@@ -125,7 +118,7 @@ def product_claims(facts: Snapshot) -> tuple[ClaimRecord, ...]:
 
 def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
     """Return the edges that all claims make where no extra is asked for, in the order of the data."""
-    return tuple(map(facts.edge, facts.select(f"select {EDGE} from edge where extra = '' order by id")))
+    return facts.records(Edge, "from edge where extra = '' order by id")
 
 
 def citations(facts: Snapshot) -> tuple[Citation, ...]:
@@ -154,10 +147,9 @@ def features(facts: Snapshot) -> tuple[FeatureRecord, ...]:
 
 def statements(facts: Snapshot) -> tuple[StatementRecord, ...]:
     """Return what sources say of features, in the order of the data."""
-    explained = "(select id, reason, note from claim) on id = claim"
-    return facts.records(StatementRecord, f"from statement join {explained} order by feature, position")
+    return facts.records(StatementRecord, "from statement order by feature, position")
 
 
 def scope_sources(facts: Snapshot, product: str) -> tuple[Sources, ...]:
     """Return the sources of each scope in which the list of a product's releases or wheels is complete."""
-    return tuple(read_sources(text) for (text,) in facts.select("select sources from scope where product = ?", product))
+    return tuple(scope.sources for scope in facts.scopes_of(product))

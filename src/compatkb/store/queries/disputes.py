@@ -1,13 +1,12 @@
 """Disputes: as files record them, and all disagreements between sources in one form, those of the timeline included."""
 
-import json
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Sources, picked
-from compatkb.store.rows import Mask, Words
+from compatkb.store.records import PlatformSet, Sources, picked
+from compatkb.store.rows import Mask, Words, each_nested
 
 
 class PositionRecord(NamedTuple):
@@ -16,13 +15,6 @@ class PositionRecord(NamedTuple):
     text: str
     claim: str | None
     sources: Sources
-
-
-def _positions(text: str) -> tuple[PositionRecord, ...]:
-    return tuple(
-        PositionRecord(side["text"], side["claim"], tuple((name, url) for name, url in side["sources"]))
-        for side in json.loads(text)
-    )
 
 
 class DisputeRecord(NamedTuple):
@@ -35,7 +27,7 @@ class DisputeRecord(NamedTuple):
     day: str | None
     days: Words
     columns: Words
-    positions: Annotated[tuple[PositionRecord, ...], _positions]
+    positions: Annotated[tuple[PositionRecord, ...], each_nested(PositionRecord)]
     decision: str
     holds: str
     reason: str
@@ -51,7 +43,7 @@ class ConcernedRecord(NamedTuple):
     mask: Mask
     devices: Words
     hardware: Words
-    cells: int  # platforms
+    cells: PlatformSet
 
 
 class DisputeSubject(NamedTuple):
@@ -110,18 +102,13 @@ def disputes_in(facts: Snapshot, product: str) -> tuple[str, ...]:
 
 def concerned_records(facts: Snapshot) -> tuple[ConcernedRecord, ...]:
     """Return whom disputes concern, in the order of the data."""
-    return _concerned(facts, "order by rowid")
+    return facts.records(ConcernedRecord, "from concerned order by rowid")
 
 
 @kept
 def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
     """Return what disputes say of a product, an image tag or a channel, by dispute."""
-    return _concerned(facts, "where name = ? order by dispute", name)
-
-
-def _concerned(facts: Snapshot, rest: str, *values: object) -> tuple[ConcernedRecord, ...]:
-    records = facts.records(ConcernedRecord, f"from concerned {rest}", *values)
-    return tuple(record._replace(cells=facts.cells(record.cells)) for record in records)
+    return facts.records(ConcernedRecord, "from concerned where name = ? order by dispute, rowid", name)
 
 
 def disputes_about(facts: Snapshot, names: Iterable[str]) -> tuple[DisputeRecord, ...]:

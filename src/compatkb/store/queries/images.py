@@ -1,19 +1,14 @@
 """Container images: tags, what they contain, the tables that list them, and how they are run."""
 
-import json
 from typing import Annotated, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
-from compatkb.store.rows import Column, Mask, SourceList, TextMap, Texts
+from compatkb.store.rows import Kept, Mask, SourceList, TextMap, Texts, dumps, nested, read_list
 
 Runs = tuple[tuple[int, int], ...]
 """Spans of days as ordinals, both ends inclusive; the last one may have no end, which is the last day there is."""
-
-
-def _runs(text: str) -> Runs:
-    return tuple((first, last) for first, last in json.loads(text))
 
 
 class ImageBuildState(NamedTuple):
@@ -26,13 +21,6 @@ class ImageBuildState(NamedTuple):
     sources: Sources
 
 
-def _state(text: str | None) -> ImageBuildState | None:
-    if text is None:
-        return None
-    built = json.loads(text)
-    return ImageBuildState(**{**built, "sources": tuple(map(tuple, built["sources"]))})
-
-
 class ImageRecord(NamedTuple):
     """An image tag, with the days on which documents listed it; `same` is the tag whose contents it has, or itself."""
 
@@ -42,9 +30,9 @@ class ImageRecord(NamedTuple):
     device: str
     flavour: str | None
     option: str | None
-    built: Annotated[ImageBuildState | None, _state]
+    built: Annotated[ImageBuildState, nested(ImageBuildState)] | None
     same: int
-    runs: Annotated[Runs, _runs]
+    runs: Annotated[Runs, Kept("TEXT", dumps, read_list)]
     note: str | None
     sources: SourceList
 
@@ -69,10 +57,11 @@ class ListingRecord(NamedTuple):
 
     repository: str
     lists: str
-    table: Annotated[str, Column("table_id")]
+    table: str
+    position: int
     tags: Texts
-    runs: Annotated[Runs, _runs]
-    document: Annotated[str, Column("shown")]
+    runs: Annotated[Runs, Kept("TEXT", dumps, read_list)]
+    document: str
     cells: TextMap
     links: TextMap
 
@@ -82,6 +71,7 @@ class ColumnRecord(NamedTuple):
 
     repository: str
     name: str
+    position: int
     title: str
     product: str | None
     shows: str | None
@@ -97,6 +87,7 @@ class RunRecord(NamedTuple):
     command: Texts
     port: str | None
     note: str | None
+    sources: SourceList
 
 
 def images(facts: Snapshot) -> tuple[ImageRecord, ...]:
@@ -142,7 +133,7 @@ def images_with(facts: Snapshot, product: str) -> tuple[ContentRecord, ...]:
 
 def listings(facts: Snapshot) -> tuple[ListingRecord, ...]:
     """Return the rows of all tables that list images, by repository, table and place in it."""
-    return facts.records(ListingRecord, "from listing order by repository, table_id, position, id")
+    return facts.records(ListingRecord, "from listing order by repository, [table], position, rowid")
 
 
 def columns_of(facts: Snapshot, repository: str) -> dict[str, ColumnRecord]:
@@ -162,4 +153,4 @@ def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:
 
 def runs_of(facts: Snapshot, repository: str) -> tuple[RunRecord, ...]:
     """Return what `docker run` needs for images of a repository."""
-    return facts.records(RunRecord, "from run where repository = ? order by id", repository)
+    return facts.records(RunRecord, "from run where repository = ? order by rowid", repository)

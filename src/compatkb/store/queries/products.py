@@ -1,13 +1,12 @@
 """Products as people read them: heads, names, releases, builds, channels, routes."""
 
-import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources, Successor
-from compatkb.store.rows import SourceList, TextMap, Texts, Words, read_sources
+from compatkb.store.rows import Json, SourceList, TextMap, Texts, Words, nested
 
 
 class SupportRule(NamedTuple):
@@ -26,9 +25,9 @@ class ProductDetails(NamedTuple):
     page_label: str | None
     page_url: str | None
     eol: str | None
-    eol_rule: SupportRule | None
-    replaced_by: Successor | None
-    replaced_by_record: dict[str, Any] | None  # as its file has it
+    eol_rule: Annotated[SupportRule, nested(SupportRule)] | None
+    replaced_by: Annotated[Successor, nested(Successor)] | None
+    replaced_by_record: Annotated[dict[str, Any], Json] | None  # as its file has it
     note: str | None
 
 
@@ -58,6 +57,8 @@ class ReleaseRecord(NamedTuple):
 class ElementDetails(NamedTuple):
     """Remarks on a build or release, and its sources."""
 
+    product: str
+    idx: int
     wheels_note: str | None
     note: str | None
     sources: SourceList
@@ -87,22 +88,16 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-_DETAILS = (
-    "id, homepage, page_label, page_url, eol, eol_rule, eol_rule_published, eol_rule_sources, "
-    "replaced_by, replaced_sources, note"
-)
-
-
 def product_details(facts: Snapshot, product: str) -> ProductDetails:
     """Return what a product says of itself; raises KeyError for an unknown one."""
-    for row in facts.select(f"select {_DETAILS} from product where id = ?", product):
-        return _details(row)
+    for details in facts.records(ProductDetails, "from product_details where id = ?", product):
+        return details
     raise KeyError(product)
 
 
 def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
     """Return what all products say of themselves, in rank order."""
-    return {row[0]: _details(row) for row in facts.select(f"select {_DETAILS} from product order by rank, id")}
+    return {details.id: details for details in facts.records(ProductDetails, "from product_details order by rowid")}
 
 
 def replacements(facts: Snapshot) -> dict[str, Successor]:
@@ -113,17 +108,7 @@ def replacements(facts: Snapshot) -> dict[str, Successor]:
 
 def homepages(facts: Snapshot) -> dict[str, str]:
     """Return the home pages of products, for those that have one."""
-    return dict(facts.select("select id, homepage from product where homepage is not null"))
-
-
-def _details(row: tuple[Any, ...]) -> ProductDetails:
-    *head, says, published, sources, successor, successor_sources, note = row
-    rule = SupportRule(says, bool(published), read_sources(sources)) if says else None
-    instead = json.loads(successor) if successor else None
-    replaced = instead and Successor(
-        instead["product"], instead["version"], instead["device"], read_sources(successor_sources)
-    )
-    return ProductDetails._make((*head, rule, replaced, instead, note))
+    return dict(facts.select("select id, homepage from product_details where homepage is not null"))
 
 
 @kept
@@ -155,13 +140,13 @@ def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None
 
 def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
     """Return the remarks on each element of a product, oldest first."""
-    return facts.records(ElementDetails, "from element where product = ? order by idx", product)
+    return facts.records(ElementDetails, "from element_details where product = ? order by idx", product)
 
 
 @kept
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
-    records = facts.records(ElementDetails, "from element where product = ? and idx = ?", product, idx)
+    records = facts.records(ElementDetails, "from element_details where product = ? and idx = ?", product, idx)
     return records[0] if records else None
 
 
@@ -179,7 +164,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
 @kept
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
-    return facts.records(ChannelRecord, "from channel order by position")
+    return facts.records(ChannelRecord, "from channel order by rowid")
 
 
 def served_devices(facts: Snapshot) -> tuple[str, ...]:
@@ -201,4 +186,4 @@ def unasked_devices(facts: Snapshot, fits: Callable[[str], bool] = bool, own: st
 
 def route_notes(facts: Snapshot) -> dict[str, str | None]:
     """Return the remark on each route, by id."""
-    return dict(facts.select("select id, note from route"))
+    return {route.id: route.note for route in facts.routes}

@@ -1,13 +1,13 @@
 """Queries about provenance: documents, observations, readings; and guides of all kinds."""
 
 import json
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from compatkb.core.symbol_table import SymbolTable, unpack
 from compatkb.store.queries.kept import kept
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
-from compatkb.store.rows import Column, TextMap, Texts, read_sources
+from compatkb.store.rows import TextMap, Texts, read_list
 
 
 class DocumentRecord(NamedTuple):
@@ -32,7 +32,7 @@ class ObservationRecord(NamedTuple):
     channel: str
     checked: str
     tool: str
-    stubbed: Annotated[bool, bool]
+    stubbed: bool
     detail: str
     culprit: str | None
     resolved: str | None  # the last day on which what is refused now was resolved
@@ -50,8 +50,25 @@ class ReadingRecord(NamedTuple):
     level: str
     outcome: str
     day: str
-    number: Annotated[int, Column("n")]
+    number: int
     example: str
+
+
+class GuideRecord(NamedTuple):
+    """A record of the symptoms, machine or migration data, as JSON, by its kind and its place in the file."""
+
+    kind: str
+    position: int
+    id: str | None
+    body: str
+
+
+class SymbolRecord(NamedTuple):
+    """A table of exported symbols, packed as its file is."""
+
+    product: str
+    platform: str
+    content: bytes
 
 
 def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
@@ -81,9 +98,9 @@ def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
 def cited_addresses(facts: Snapshot) -> frozenset[str]:
     """Return the addresses of all that the data cite; of a source that has none, its text."""
     addresses = {url for table in ("document", "citation") for (url,) in facts.select(f"select url from {table}") if url}
-    for table in ("release", "element", "image"):
+    for table in ("release", "element_details", "image"):
         for (sources,) in facts.select(f"select distinct sources from {table}"):
-            addresses.update(url or text for text, url in read_sources(sources))
+            addresses.update(url or text for text, url in read_list(sources))
     return frozenset(addresses)
 
 
