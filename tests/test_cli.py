@@ -177,19 +177,32 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_edit_of_the_data_is_seen_at_once(data: Path, run: Runner) -> None:
-    """A changed file is compiled anew; a touched one is not."""
+    """A changed file is compiled anew, data that nobody touched are not."""
     words = ("list", "torch", "--data", str(data))
     before = run(*words).out
     (snapshot,) = (data.parent / "cache").glob("*.sqlite")
     stamp = snapshot.stat().st_mtime_ns
     path = data / "products" / "torch.toml"
-    os.utime(path)
     assert run(*words).out == before
     assert snapshot.stat().st_mtime_ns == stamp
+    assert list((data.parent / "cache").glob("*.sqlite")) == [snapshot]
     text = path.read_text(encoding="utf-8")
     assert "2.9.0" not in before
     path.write_text(text.replace("2.8.0", "2.9.0"), encoding="utf-8")
     assert "2.9.0" in run(*words).out
+
+
+def test_what_was_parsed_before_is_parsed_anew_where_it_is_not_right(data: Path, run: Runner) -> None:
+    """What a compilation keeps for the next one is never trusted: damaged, it is parsed again."""
+    words = ("list", "torch", "--data", str(data))
+    before = run(*words).out
+    (parsed,) = (data.parent / "cache").glob("*.parsed")
+    whole = parsed.read_text("utf-8")
+    for damaged in ("", whole[: len(whole) // 2], whole.replace("2.8.0", ""), whole.replace("{", "[")):
+        parsed.write_text(damaged, "utf-8")
+        os.utime(data / "products" / "torch.toml")
+        assert run(*words).out == before
+        assert parsed.read_text("utf-8") == whole
 
 
 def test_files_that_count_are_those_that_are_read() -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
+from compatkb.core.memo import memoized
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
 
 DEVICE = "device"
@@ -193,6 +194,7 @@ class _Kinds:
         parts = {self._part(one), self._part(other)} - {""}
         return one.device == other.device and len(parts) <= 1
 
+    @memoized
     def _part(self, kind: BuildKind) -> str:
         """Return the part of a label in which builds have to agree, empty where there is none."""
         match = re.fullmatch(self.alike.get(kind.device) or "()", kind.label)

@@ -48,7 +48,9 @@ def _with_seen(floors: list[KnowledgeFloor], cells: int, glibc: str | None) -> l
 
     That a wheel is there says nothing of the glibc that it needs.
     """
-    listed = [replace(floor, seen=floor.seen | (floor.guessed & cells)) for floor in floors]
+    listed = [
+        replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.guessed & cells else floor for floor in floors
+    ]
     for floor in listed:
         cells &= ~floor.seen
     return [*listed, KnowledgeFloor(glibc, False, cells, 0)] if cells else listed

@@ -249,7 +249,10 @@ def _faults(error: ValidationError) -> Iterator[tuple[Where, str]]:
     """Yield the place of each value that a model refuses, and why."""
     for item in error.errors(include_url=False):
         where = tuple(item["loc"])
-        yield where, ": ".join(filter(None, (".".join(map(str, where)), item["msg"].removeprefix("Value error, "))))
+        message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "string_type" and isinstance(item["input"], (int, float)):
+            message = "write it in quotes: TOML reads a bare 3.10 as 3.1"
+        yield where, ": ".join(filter(None, (".".join(map(str, where)), message)))
 
 
 def _read_symbols(path: str, content: bytes, problems: list[LoadProblem]) -> list[SymbolFile]:

@@ -172,6 +172,7 @@ class Grid:
             cells_by_glibc[where.glibc] = cells_by_glibc.get(where.glibc, 0) | cells
         return cells_by_glibc
 
+    @memoized
     def _older_macos(self, oldest: int) -> list[str]:
         """Return the members of the family that end with an older version than a platform tag asks for."""
         named = [(name, re.fullmatch(r"macos(\d+)(\.\d+)*", name)) for name in self.systems]

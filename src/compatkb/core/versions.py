@@ -134,7 +134,9 @@ class Listing:
         self._by_release: dict[Version, int] = {}
         self._by_any: dict[Version, int] = {}  # a release stands for its builds, a build for itself with or without label
         for row, (_, release, name) in enumerate(self._builds):
-            known, of = Version(name), Version(release)
+            known, of = parse(Scheme.PEP440, name), parse(Scheme.PEP440, release)
+            assert isinstance(known, Version)
+            assert isinstance(of, Version)
             for version in {known, of, without_local(known)}:
                 self._by_any[version] = self._by_any.get(version, 0) | 1 << row
             self._by_text[name] = self._by_text.get(name, 0) | 1 << row

@@ -6,18 +6,11 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 
 def _kebab(name: str) -> str:
     return name.rstrip("_").replace("_", "-")
-
-
-def _quoted(value: object) -> object:
-    """Refuse a bare 3.10, which TOML reads as the float 3.1."""
-    if isinstance(value, (int, float)):
-        raise ValueError("write it in quotes: TOML reads a bare 3.10 as 3.1")
-    return value
 
 
 def _term(text: str) -> str:
@@ -26,7 +19,7 @@ def _term(text: str) -> str:
     return text
 
 
-Text = Annotated[str, BeforeValidator(_quoted), Field(min_length=1)]
+Text = Annotated[str, Field(min_length=1)]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
 _TERM = r"[a-z0-9][a-z0-9_.-]*(\s*(==|!=|>=|<=|<|>|~=).+)?"
 Term = Annotated[str, AfterValidator(_term), Field(json_schema_extra={"pattern": f"^{_TERM}$"})]

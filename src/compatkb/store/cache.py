@@ -4,7 +4,6 @@ This runs before every answer, so it reads sizes and times with `os` alone; what
 """
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from compatkb.errors import DataError, UnavailableError, UsageError
@@ -45,9 +44,8 @@ def locate(directory: str | os.PathLike[str] | None = None, progress: "Progress 
     Our own are those of a checkout, else what an update took where that is not older than what came with the program;
     BUILTIN leaves updates out.
 
-    A data directory is compiled when its files differ from those that the cached snapshot was compiled from: sizes and
-    times are compared first, contents when they differ; `progress` is told how far that has come. Raises DataError for a
-    missing or invalid directory.
+    A data directory is compiled when sizes or times of its files differ from those of every cached snapshot; `progress` is
+    told how far that has come. Raises DataError for a missing or invalid directory.
     """
     if directory is not None and directory != BUILTIN:
         return _cached(os.fspath(directory), progress)
@@ -104,23 +102,19 @@ def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
 
 def cache_directory() -> str:
     """Return the folder for compiled snapshots: $COMPATKB_CACHE, else the platform's cache folder."""
-    return os.environ.get("COMPATKB_CACHE") or _folder("Library/Caches", "XDG_CACHE_HOME", ".cache", "")
+    return os.environ.get("COMPATKB_CACHE") or _folder("user_cache_dir")
 
 
 def updates_directory() -> str:
-    """Return the folder for data that are newer than the program: $COMPATKB_UPDATES, else in the platform's data folder."""
-    home = ("Library/Application Support", "XDG_DATA_HOME", ".local/share", "data")
-    return os.environ.get("COMPATKB_UPDATES") or _folder(*home)
+    """Return the folder for data that are newer than the program: $COMPATKB_UPDATES, else the platform's data folder."""
+    return os.environ.get("COMPATKB_UPDATES") or _folder("user_data_dir")
 
 
-def _folder(mac: str, variable: str, elsewhere: str, below: str) -> str:
-    """Return a folder of the user: on Windows there is one for caches and data, so the latter stand `below`."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-        return os.path.join(base, "compatkb", below) if below else os.path.join(base, "compatkb")
-    if sys.platform == "darwin":
-        return os.path.join(os.path.expanduser(f"~/{mac}"), "compatkb")
-    return os.path.join(os.environ.get(variable) or os.path.expanduser(f"~/{elsewhere}"), "compatkb")
+def _folder(kind: str) -> str:
+    import platformdirs
+
+    folder: str = getattr(platformdirs, kind)("compatkb", appauthor=False)
+    return folder
 
 
 def data_files(directory: str) -> list[str]:
@@ -130,6 +124,7 @@ def data_files(directory: str) -> list[str]:
         ("products", ".toml"),
         ("images", ".toml"),
         ("features", ".toml"),
+        ("issues", ".toml"),
         ("index", ".toml"),
         ("evidence", ".jsonl"),
         ("symbols", ".xz"),
@@ -148,31 +143,21 @@ def compile_directory(directory: str | os.PathLike[str], target: str | os.PathLi
 
 
 def _cached(directory: str, progress: "Progress | None") -> str:
+    """Return the snapshot of the state in which a directory is now."""
     if not os.path.isdir(directory):
         raise DataError((f"{directory}: no such data directory; give one with --data DIR",))
-    directory = os.path.realpath(directory)
     import zlib
 
-    cache = cache_directory()
-    key = os.path.join(cache, f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
-    stamp_file = f"{key}.stamp"
-    stamp = _stamp(directory)
-    try:
-        with open(stamp_file, encoding="utf-8", errors="surrogateescape") as file:
-            known, _, digest = file.read().rpartition("\n")
-    except (OSError, UnicodeDecodeError):
-        known = digest = ""
-    if known == stamp and os.path.isfile(snapshot := _named(key, digest)):
-        return snapshot
-    return _compiled(directory, cache, key, stamp, progress)
+    directory = os.path.realpath(directory)
+    key = os.path.join(cache_directory(), f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
+    snapshot = f"{key}-{_state(directory)}.sqlite"
+    return snapshot if os.path.isfile(snapshot) else _compiled(directory, key, snapshot, progress)
 
 
-def _named(key: str, digest: str) -> str:
-    """Return the snapshot of a content: one file each, so that processes side by side never take one for another."""
-    return f"{key}-{digest[:16]}.sqlite"
+def _state(directory: str) -> str:
+    """Return what tells the state of a directory and of the compiler from others: a digest of sizes and times."""
+    import hashlib
 
-
-def _stamp(directory: str) -> str:
     lines = [directory]
     for path in [*data_files(directory), *compiler_files()]:
         try:
@@ -180,7 +165,7 @@ def _stamp(directory: str) -> str:
         except OSError:
             continue
         lines.append(f"{path} {state.st_size} {state.st_mtime_ns} {state.st_ino}")
-    return "\n".join(lines)
+    return hashlib.sha256(os.fsencode("\n".join(lines))).hexdigest()[:16]
 
 
 def compiler_files() -> list[str]:
@@ -190,18 +175,6 @@ def compiler_files() -> list[str]:
         with os.scandir(os.path.join(_PACKAGE, name)) as entries:
             paths += sorted(entry.path for entry in entries if entry.name.endswith(".py"))
     return paths
-
-
-def _contents(directory: str) -> dict[str, bytes]:
-    """Return the data files by their path in the directory, without those that cannot be read: the loader tells of them."""
-    import contextlib
-
-    contents = {}
-    for path in data_files(directory):
-        if os.path.isfile(path):  # reading a pipe or a device would not end
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                contents[os.path.relpath(path, directory).replace(os.sep, "/")] = file.read()
-    return contents
 
 
 def _digest(contents: "Mapping[str, bytes]") -> str:
@@ -218,27 +191,20 @@ def _digest(contents: "Mapping[str, bytes]") -> str:
     return digest.hexdigest()
 
 
-def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progress | None") -> str:
+def _compiled(directory: str, key: str, snapshot: str, progress: "Progress | None") -> str:
     """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept."""
     import atexit
     import shutil
     import tempfile
-    from pathlib import Path
 
-    from compatkb.core.atomic_write import write_file
-
-    folder = None
+    cache, folder = os.path.dirname(key), None
     try:
         os.makedirs(cache, exist_ok=True)
-        digest = _digest(_contents(directory))
-        if not os.path.isfile(_named(key, digest)):
-            folder = tempfile.mkdtemp(dir=cache, prefix="new-")
-            new = os.path.join(folder, "snapshot.sqlite")
-            digest = _compile(directory, new, progress, Path(f"{key}.parsed"))  # of what was read this time
-            os.replace(new, _named(key, digest))
-            _forget(key)
-        write_file(Path(f"{key}.stamp"), f"{stamp}\n{digest}".encode(errors="surrogateescape"))
-        return _named(key, digest)
+        folder = tempfile.mkdtemp(dir=cache, prefix="new-")
+        _compile(directory, os.path.join(folder, "new"), progress, f"{key}.parsed")
+        os.replace(os.path.join(folder, "new"), snapshot)
+        _forget(key)
+        return snapshot
     except (OSError, UnavailableError, UsageError):
         pass  # a cache that cannot be written costs time at every start, not the answer
     finally:
@@ -247,9 +213,8 @@ def _compiled(directory: str, cache: str, key: str, stamp: str, progress: "Progr
     try:
         folder = tempfile.mkdtemp(prefix="compatkb-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        snapshot = os.path.join(folder, "snapshot.sqlite")
-        _compile(directory, snapshot, progress)
-        return snapshot
+        _compile(directory, os.path.join(folder, "snapshot.sqlite"), progress)
+        return os.path.join(folder, "snapshot.sqlite")
     except OSError as error:
         raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
 
@@ -264,8 +229,8 @@ def _forget(key: str) -> None:
             os.unlink(path)
 
 
-def _compile(directory: str, target: str, progress: "Progress | None" = None, parsed: "Path | None" = None) -> str:
-    """Compile a directory into a file; returns the digest of what was read. What was parsed is kept in the file `parsed`."""
+def _compile(directory: str, target: str, progress: "Progress | None" = None, parsed: str | None = None) -> None:
+    """Compile a directory into a file; what is parsed is taken from the file `parsed` where it is there, and kept in it."""
     import errno
     import sqlite3
     from contextlib import nullcontext
@@ -278,17 +243,15 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None, pa
     from compatkb.store.compiler.compile import compile_snapshot
 
     contents = read(Path(directory))
-    digest = _digest(contents)
-    kept = KeptValues(parsed.read_text("utf-8") if parsed and parsed.is_file() else "")
+    kept = KeptValues(Path(parsed).read_text("utf-8") if parsed and os.path.isfile(parsed) else "")
     knowledge = build_knowledge(load(Path(directory), contents, kept))
     add_observations(knowledge)
-    if parsed:
-        write_file(parsed, str(kept).encode())
     try:
         with progress() if progress else nullcontext() as count:
-            compile_snapshot(knowledge, Path(target), digest, count)
+            compile_snapshot(knowledge, Path(target), _digest(contents), count)
     except sqlite3.OperationalError as error:  # the disk is full, or fails
         raise OSError(errno.EIO, str(error), target) from None
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
-    return digest
+    if parsed:
+        write_file(Path(parsed), str(kept).encode())

@@ -17,7 +17,7 @@ from compatkb.errors import DataError
 from compatkb.store.connection import FORMAT, connect
 from compatkb.store.records import (
     Advisory,
-    Cells,
+    CellsRecord,
     Compiled,
     CompleteScope,
     Edge,
@@ -52,7 +52,6 @@ class Snapshot:
             raise DataError((f"{path}: is no compiled knowledge base: {error}",)) from None
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
-        self.kept: dict[Any, Any] = {}  # what queries returned, by query and arguments
 
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""
@@ -242,7 +241,7 @@ class Snapshot:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        return dict(self.records(Cells, "from cells"))
+        return dict(self.records(CellsRecord, "from cells"))
 
     # -- edges ------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from compatkb.core.vocabulary import Certainty, Kind, Role
-from compatkb.store.rows import INTERNED, Json, Kept, Mask, SourceList, Words, WordSet
+from compatkb.store.rows import INTERNED, FieldForm, Json, Mask, SourceList, Words, WordSet
 
 Sources = tuple[tuple[str, str | None], ...]
 """Where facts come from: text, and address where there is one."""
@@ -28,7 +28,7 @@ def newest_first(elements: ElementSet) -> Iterator[int]:
         yield idx
 
 
-class Meta(NamedTuple):
+class MetaRecord(NamedTuple):
     """A fact about the snapshot itself: its format, the day of its data, the digest of what it was compiled from."""
 
     key: str
@@ -68,11 +68,11 @@ class ModelPattern(NamedTuple):
     mask: Mask
 
 
-class Cells(NamedTuple):
+class CellsRecord(NamedTuple):
     """A set of platforms that records name by its number."""
 
     id: int
-    mask: Annotated[int, Kept("BLOB", lambda mask: mask.to_bytes((mask.bit_length() + 7) // 8), int.from_bytes)]
+    mask: Annotated[int, FieldForm("BLOB", lambda mask: mask.to_bytes((mask.bit_length() + 7) // 8), int.from_bytes)]
 
 
 class Product(NamedTuple):
@@ -279,7 +279,7 @@ class Event(NamedTuple):
     sources: SourceList
 
 
-class Vendor(NamedTuple):
+class VendorRecord(NamedTuple):
     """Someone whose events the timeline has."""
 
     id: str

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args
 
@@ -14,7 +15,7 @@ Convert = Callable[[Any], Any]
 _Sources = tuple[tuple[str, str | None], ...]
 
 
-class Kept(NamedTuple):
+class FieldForm(NamedTuple):
     """How values of a kind are kept: the type of the column, what writes and what reads them; None: as they are."""
 
     column: str
@@ -22,35 +23,35 @@ class Kept(NamedTuple):
     read: Convert | None = None
 
 
-INTERNED = Kept("INTEGER")
+INTERNED = FieldForm("INTEGER")
 """Platforms, kept once each: the column has their number in the table `cells`."""
 
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Return compact JSON."""
 
 
-def _frozen(value: Any) -> Any:
-    """Return a value of JSON with tuples for its lists."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+def _frozen(values: list[Any]) -> tuple[Any, ...]:
+    """Return the values of a list of JSON, with tuples for the lists in it."""
+    return tuple([_frozen(value) if type(value) is list else value for value in values])
 
 
 def read_list(text: str) -> tuple[Any, ...]:
     """Return the values of a JSON list, and of the lists in it."""
-    return tuple(map(_frozen, json.loads(text)))
+    return _frozen(json.loads(text)) if text != "[]" else ()
 
 
 def _write_list(values: tuple[Any, ...]) -> str:
     return dumps(values) if values else "[]"
 
 
-def nested(kind: Callable[..., Any]) -> Kept:
+def nested(kind: Callable[..., Any]) -> FieldForm:
     """Return how one record inside another is kept: as the JSON list of its values."""
-    return Kept("TEXT", dumps, lambda text: kind(*read_list(text)))
+    return FieldForm("TEXT", dumps, lambda text: kind(*read_list(text)))
 
 
-def each_nested(kind: Callable[..., Any]) -> Kept:
+def each_nested(kind: Callable[..., Any]) -> FieldForm:
     """Return how several records inside another are kept: as a JSON list of lists."""
-    return Kept("TEXT", _write_list, lambda text: tuple(kind(*values) for values in read_list(text)))
+    return FieldForm("TEXT", _write_list, lambda text: tuple(kind(*values) for values in read_list(text)))
 
 
 @cache
@@ -59,22 +60,22 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-Words = Annotated[tuple[str, ...], Kept("TEXT", " ".join, lambda text: tuple(text.split()))]
+Words = Annotated[tuple[str, ...], FieldForm("TEXT", " ".join, lambda text: tuple(text.split()))]
 """Words between blanks."""
-WordSet = Annotated[frozenset[str], Kept("TEXT", lambda words: " ".join(sorted(words)), _word_set)]
+WordSet = Annotated[frozenset[str], FieldForm("TEXT", lambda words: " ".join(sorted(words)), _word_set)]
 """A set of words, between blanks."""
-Texts = Annotated[tuple[str, ...], Kept("TEXT", _write_list, read_list)]
+Texts = Annotated[tuple[str, ...], FieldForm("TEXT", _write_list, read_list)]
 """A JSON list of texts."""
-Mask = Annotated[int, Kept("TEXT", "{:x}".format, lambda text: int(text, 16))]
+Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, lambda text: int(text, 16))]
 """Elements of one product, as hexadecimal text: they are more than an integer of SQLite has bits."""
-SourceList = Annotated[_Sources, Kept("TEXT", _write_list, read_list)]
+SourceList = Annotated[_Sources, FieldForm("TEXT", _write_list, read_list)]
 """Sources, as a JSON list of pairs."""
-TextMap = Annotated[dict[str, str], Kept("TEXT", dumps, json.loads)]
+TextMap = Annotated[dict[str, str], FieldForm("TEXT", dumps, json.loads)]
 """A JSON object of texts."""
-Json = Kept("TEXT", dumps, json.loads)
+Json = FieldForm("TEXT", dumps, json.loads)
 """Any value as JSON."""
 
-_PLAIN = {str: Kept("TEXT"), int: Kept("INTEGER"), bytes: Kept("BLOB"), bool: Kept("INTEGER", None, bool)}
+_PLAIN = {str: FieldForm("TEXT"), int: FieldForm("INTEGER"), bytes: FieldForm("BLOB"), bool: FieldForm("INTEGER", int, bool)}
 
 
 class RecordForm(NamedTuple):
@@ -106,17 +107,18 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
     )
 
 
-def _kept(hint: Any) -> Kept:
-    if kept := next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Kept)), None):
+def _kept(hint: Any) -> FieldForm:
+    if kept := next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, FieldForm)), None):
         return kept
     if NoneType in get_args(hint):
         (inner,) = (each for each in get_args(hint) if each is not NoneType)
         kept = _kept(inner)
-        return Kept(kept.column, _unless_none(kept.write), _unless_none(kept.read))
+        return FieldForm(kept.column, _unless_none(kept.write), _unless_none(kept.read))
     if hint in _PLAIN:
         return _PLAIN[hint]
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return Kept("INTEGER" if issubclass(hint, int) else "TEXT", None, {each.value: each for each in hint}.__getitem__)
+        column = "INTEGER" if issubclass(hint, int) else "TEXT"
+        return FieldForm(column, attrgetter("value"), {each.value: each for each in hint}.__getitem__)
     raise TypeError(f"{hint}: how is it kept?")
 
 

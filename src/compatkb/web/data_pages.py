@@ -7,6 +7,7 @@ from typing import Any
 
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.core.clock import Clock
+from compatkb.core.memo import memoized
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
@@ -14,7 +15,6 @@ from compatkb.output import catalog, messages, statistics, timeline
 from compatkb.output.images import repository_text
 from compatkb.output.labels import series_of, term, value
 from compatkb.store.queries import images, products
-from compatkb.store.queries.kept import kept
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
 from compatkb.web.answer_view import WORDS, Package, recipes
@@ -34,7 +34,7 @@ KINDS = {"needs": "needs", "constrains": "goes only with", "verified": "was veri
 _INSTALLED = ("package", "companion")
 
 
-@kept
+@memoized
 def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
     """Return what `show PRODUCT --format json` prints."""
     return read(catalog.product_json(facts, facts.products[product], clock.day))

@@ -89,7 +89,7 @@ def fill(reader: Reader, tables: Tables) -> None:
             "provider": reader.known(route.provider),
             "with_products": " ".join(route.with_),
             "without_products": " ".join(route.without),
-            "on_request": route.on_request,
+            "on_request": int(route.on_request),
             "note": notes[route.id],
         }
         for route in reader.facts.routes

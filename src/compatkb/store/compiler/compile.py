@@ -16,9 +16,9 @@ from compatkb.store.compiler.platform_sets import Interned
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.connection import FORMAT
 from compatkb.store.queries.products import ChannelRecord, ProductDetails, ReleaseRecord, SupportRule
-from compatkb.store.records import GridValue, Meta, Name, Product, Route, Successor, picked
+from compatkb.store.records import GridValue, MetaRecord, Name, Product, Route, Successor, picked
 from compatkb.store.rows import form_of
-from compatkb.store.tables import TABLES, Table
+from compatkb.store.tables import TABLES, StoredTable
 
 
 def compile_snapshot(
@@ -75,7 +75,7 @@ def compile_snapshot(
     add_search_index(target)
 
 
-def _fill(db: sqlite3.Connection, name: str, table: Table, records: Iterable[tuple[Any, ...]], cells: Interned) -> None:
+def _fill(db: sqlite3.Connection, name: str, table: StoredTable, records: Iterable[tuple[Any, ...]], cells: Interned) -> None:
     """Make a table with its records and its indexes."""
     form = form_of(table.kind)
     columns = [f"[{column}] {kind}" for column, kind in zip(form.names, form.types, strict=True)]
@@ -94,13 +94,13 @@ def _fill(db: sqlite3.Connection, name: str, table: Table, records: Iterable[tup
         db.execute(f"create index [{name}_{column}] on [{name}] ([{column}])")
 
 
-def _meta(knowledge: Knowledge, digest: str) -> Iterator[Meta]:
+def _meta(knowledge: Knowledge, digest: str) -> Iterator[MetaRecord]:
     seen = [file.seen for file in knowledge.files.index]
     seen += [source.seen for source in knowledge.sources.values()]
     seen += [source.seen for source in (knowledge.files.timeline.source if knowledge.files.timeline else {}).values()]
-    yield Meta("format", FORMAT)
-    yield Meta("data_date", max(seen).isoformat() if seen else date.min.isoformat())
-    yield Meta("digest", digest)
+    yield MetaRecord("format", FORMAT)
+    yield MetaRecord("data_date", max(seen).isoformat() if seen else date.min.isoformat())
+    yield MetaRecord("digest", digest)
 
 
 def _products(knowledge: Knowledge) -> Iterator[Product]:

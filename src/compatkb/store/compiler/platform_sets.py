@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compatkb.store.records import Cells
+from compatkb.store.records import CellsRecord
 
 
 class Interned:
@@ -15,6 +15,6 @@ class Interned:
         """Return the number of a mask, a new one at its first sight."""
         return self._ids.setdefault(mask, len(self._ids))
 
-    def records(self) -> Iterator[Cells]:
+    def records(self) -> Iterator[CellsRecord]:
         """Yield the masks that there are when the first is asked for."""
-        yield from (Cells(number, mask) for mask, number in self._ids.items())
+        yield from (CellsRecord(number, mask) for mask, number in self._ids.items())

@@ -29,8 +29,8 @@ def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
     for number, seen in enumerate(knowledge.files.evidence):
         yield ObservationRecord(
             id=number,
-            level=seen.level,
-            outcome=seen.outcome,
+            level=seen.level.value,
+            outcome=seen.outcome.value,
             packages=seen.packages,
             python=seen.python,
             os=seen.os,

@@ -7,13 +7,13 @@ from compatkb.authoring.citation import cited
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.timeline import date_events
 from compatkb.schema import Dispute, TimelineFile
-from compatkb.store.records import Event, Vendor, picked
+from compatkb.store.records import Event, VendorRecord, picked
 
 
-def vendors(knowledge: Knowledge) -> Iterator[Vendor]:
+def vendors(knowledge: Knowledge) -> Iterator[VendorRecord]:
     """Yield those whose events there are, in the order of the data."""
     file = knowledge.files.timeline
-    yield from (Vendor(vendor.id, vendor.name) for vendor in (file.vendor if file else ()))
+    yield from (VendorRecord(vendor.id, vendor.name) for vendor in (file.vendor if file else ()))
 
 
 def events(knowledge: Knowledge) -> Iterator[Event]:

@@ -2,10 +2,10 @@
 
 from typing import Annotated, NamedTuple
 
-from compatkb.store.queries.kept import kept
+from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Sources
-from compatkb.store.rows import Kept, Mask, SourceList, Texts, Words, dumps, nested, read_list
+from compatkb.store.rows import FieldForm, Mask, SourceList, Texts, Words, dumps, nested, read_list
 
 
 class ClaimRecord(NamedTuple):
@@ -15,7 +15,7 @@ class ClaimRecord(NamedTuple):
     product: str
     kind: str
     of_term: str
-    to_terms: Annotated[tuple[str, ...], Kept("TEXT", " | ".join, lambda text: tuple(text.split(" | ")))]
+    to_terms: Annotated[tuple[str, ...], FieldForm("TEXT", " | ".join, lambda text: tuple(text.split(" | ")))]
     condition: str
     basis: str
     reason: str | None
@@ -41,7 +41,7 @@ class InstallRecord(NamedTuple):
     id: int
     product: str
     mask: Mask
-    steps: Annotated[tuple[tuple[str, ...], ...], Kept("TEXT", dumps, read_list)]
+    steps: Annotated[tuple[tuple[str, ...], ...], FieldForm("TEXT", dumps, read_list)]
     waives: Texts
     note: str | None
     sources: SourceList
@@ -98,7 +98,7 @@ class StatementRecord(NamedTuple):
 _OF_NO_FEATURE = "product not in (select id from feature)"
 
 
-@kept
+@memoized
 def claim(facts: Snapshot, name: str) -> ClaimRecord:
     """Return a claim; raises KeyError for an unknown one."""
     for record in facts.records(ClaimRecord, "from claim where id = ?", name):
@@ -134,7 +134,7 @@ def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
     return {name: tuple(sources) for name, sources in by_claim.items()}
 
 
-@kept
+@memoized
 def installs(facts: Snapshot) -> tuple[InstallRecord, ...]:
     """Return the installations that one command cannot do."""
     return facts.records(InstallRecord, "from install order by id")

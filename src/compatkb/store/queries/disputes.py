@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
-from compatkb.store.queries.kept import kept
+from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import PlatformSet, Sources, picked
 from compatkb.store.rows import Mask, Words, each_nested
@@ -86,7 +86,7 @@ def dispute_records(facts: Snapshot) -> dict[str, DisputeRecord]:
     return {dispute.id: dispute for dispute in facts.records(DisputeRecord, "from dispute order by id")}
 
 
-@kept
+@memoized
 def dispute_record(facts: Snapshot, name: str) -> DisputeRecord:
     """Return a dispute; raises KeyError for an unknown one."""
     for record in facts.records(DisputeRecord, "from dispute where id = ?", name):
@@ -105,7 +105,7 @@ def concerned_records(facts: Snapshot) -> tuple[ConcernedRecord, ...]:
     return facts.records(ConcernedRecord, "from concerned order by rowid")
 
 
-@kept
+@memoized
 def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
     """Return what disputes say of a product, an image tag or a channel, by dispute."""
     return facts.records(ConcernedRecord, "from concerned where name = ? order by dispute, rowid", name)

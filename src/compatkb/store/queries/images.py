@@ -2,10 +2,10 @@
 
 from typing import Annotated, NamedTuple
 
-from compatkb.store.queries.kept import kept
+from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
-from compatkb.store.rows import Kept, Mask, SourceList, TextMap, Texts, dumps, nested, read_list
+from compatkb.store.rows import FieldForm, Mask, SourceList, TextMap, Texts, dumps, nested, read_list
 
 Runs = tuple[tuple[int, int], ...]
 """Spans of days as ordinals, both ends inclusive; the last one may have no end, which is the last day there is."""
@@ -32,7 +32,7 @@ class ImageRecord(NamedTuple):
     option: str | None
     built: Annotated[ImageBuildState, nested(ImageBuildState)] | None
     same: int
-    runs: Annotated[Runs, Kept("TEXT", dumps, read_list)]
+    runs: Annotated[Runs, FieldForm("TEXT", dumps, read_list)]
     note: str | None
     sources: SourceList
 
@@ -60,7 +60,7 @@ class ListingRecord(NamedTuple):
     table: str
     position: int
     tags: Texts
-    runs: Annotated[Runs, Kept("TEXT", dumps, read_list)]
+    runs: Annotated[Runs, FieldForm("TEXT", dumps, read_list)]
     document: str
     cells: TextMap
     links: TextMap
@@ -105,7 +105,7 @@ def images_of(facts: Snapshot, repository: str) -> tuple[ImageRecord, ...]:
     return facts.records(ImageRecord, "from image where repository = ? order by id", repository)
 
 
-@kept
+@memoized
 def image(facts: Snapshot, number: int) -> ImageRecord:
     """Return the image tag of a number."""
     return facts.records(ImageRecord, "from image where id = ?", number)[0]
@@ -119,13 +119,13 @@ def contents(facts: Snapshot) -> dict[int, tuple[ContentRecord, ...]]:
     return {number: tuple(parts) for number, parts in parts_by_image.items()}
 
 
-@kept
+@memoized
 def contents_of(facts: Snapshot, number: int) -> tuple[ContentRecord, ...]:
     """Return what an image contains."""
     return facts.records(ContentRecord, "from content where image = ? order by rowid", number)
 
 
-@kept
+@memoized
 def images_with(facts: Snapshot, product: str) -> tuple[ContentRecord, ...]:
     """Return what images contain of a product."""
     return facts.records(ContentRecord, "from content where product = ? order by rowid", product)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from compatkb.store.queries.kept import kept
+from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources, Successor
 from compatkb.store.rows import Json, SourceList, TextMap, Texts, Words, nested
@@ -111,7 +111,7 @@ def homepages(facts: Snapshot) -> dict[str, str]:
     return dict(facts.select("select id, homepage from product_details where homepage is not null"))
 
 
-@kept
+@memoized
 def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     """Return the keys of the names by which each product is found, sorted."""
     names_by_product: dict[str, list[str]] = {}
@@ -125,13 +125,13 @@ def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
     return facts.records(ReleaseRecord, "from release order by product, position")
 
 
-@kept
+@memoized
 def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a product, as its file has them."""
     return facts.records(ReleaseRecord, "from release where product = ? order by position", product)
 
 
-@kept
+@memoized
 def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
     """Return one release, None where the file has no such one."""
     records = facts.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
@@ -143,7 +143,7 @@ def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]
     return facts.records(ElementDetails, "from element_details where product = ? order by idx", product)
 
 
-@kept
+@memoized
 def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
     """Return the remarks on one element, None where there is no such one."""
     records = facts.records(ElementDetails, "from element_details where product = ? and idx = ?", product, idx)
@@ -161,7 +161,7 @@ def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
     return {version: tuple(devices.split()) for version, devices in rows}
 
 
-@kept
+@memoized
 def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
     """Return the package indexes, in the order of the data."""
     return facts.records(ChannelRecord, "from channel order by rowid")

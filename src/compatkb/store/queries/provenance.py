@@ -3,8 +3,8 @@
 import json
 from typing import Any, NamedTuple
 
+from compatkb.core.memo import memoized
 from compatkb.core.symbol_table import SymbolTable, unpack
-from compatkb.store.queries.kept import kept
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.rows import TextMap, Texts, read_list
@@ -76,14 +76,14 @@ def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
     return facts.records(DocumentRecord, "from document order by rowid")
 
 
-@kept
+@memoized
 def observations(facts: Snapshot, level: str | None = None) -> tuple[ObservationRecord, ...]:
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
     where, values = ("where level = ?", (level,)) if level else ("", ())
     return facts.records(ObservationRecord, f"from observation {where} order by id", *values)
 
 
-@kept
+@memoized
 def symbol_tables(facts: Snapshot) -> tuple[SymbolTable, ...]:
     """Return the tables of exported symbols, sorted by product and platform."""
     rows = facts.select("select product, platform, content from symbols order by product, platform")
@@ -110,7 +110,7 @@ def needs_graphics(facts: Snapshot, device: str) -> bool:
     return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
 
 
-@kept
+@memoized
 def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
     """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
     return [json.loads(body) for (body,) in facts.select("select body from guide where kind = ? order by position", kind)]
