@@ -23,8 +23,8 @@ from compatkb.core.http_server import Listener
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store import cache
 from compatkb.store.cache import locate
-from compatkb.store.downloaded_data import FILE, update
 from compatkb.store.connection import FORMAT
+from compatkb.store.downloaded_data import FILE, update
 
 COMMAND = (sys.executable, "-m", "compatkb")
 

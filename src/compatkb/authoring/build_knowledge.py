@@ -14,6 +14,7 @@ from compatkb.authoring.hardware_support import support_any_hardware, support_ne
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import Files
+from compatkb.authoring.problems import Problem
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
@@ -21,16 +22,26 @@ from compatkb.core.platforms import Grid
 from compatkb.core.versions import Scheme, parse, specifier
 from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.errors import DataError
-from compatkb.schema import Claim, IndexFile, Kind, ProductFile, Release, Role
+from compatkb.schema import Claim, IndexFile, Kind, ProductFile, ProductHead, Release, Role
 
 
 def build_knowledge(files: Files) -> Knowledge:
     """Resolve everything that the files refer to; raises DataError naming each dangling reference."""
+    knowledge, problems = resolve(files)
+    if knowledge is None or problems:
+        raise DataError(tuple(map(str, problems)))
+    return knowledge
+
+
+def resolve(files: Files) -> tuple[Knowledge | None, tuple[Problem, ...]]:
+    """Return what the files say as far as it resolves, and what does not; None where the platforms are not known."""
     problems = list(clashes(files.products, files.features))
     by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
     ordered = sorted(by_id.values(), key=lambda file: (file.product.rank, file.product.id))
     index = {str(canonicalize_name(file.distribution)): _readable(file, problems) for file in files.index}
-    grid = _grid(by_id)
+    grid = _grid(by_id, problems)
+    if grid is None:
+        return None, tuple(problems)
     channels = tuple(channel.id for channel in files.channels.channel)
     elements = {file.product.id: _elements(file, index, channels, problems) for file in ordered}
     _add_pinned_leaves(by_id, index, elements)
@@ -39,16 +50,15 @@ def build_knowledge(files: Files) -> Knowledge:
     for file in ordered:
         for claim in file.claim:
             if claim.id in knowledge.claims:
-                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: the id is used twice")
-            folder = "features" if file.product.role is Role.FEATURE else "products"
+                problems.append(Problem(_path(file.product), ("claim", claim.id), "the id is used twice"))
             problems += [
-                f"{folder}/{file.product.id}.toml: claim {claim.id}: source {name} is not defined"
+                Problem(_path(file.product), ("claim", claim.id), f"source {name} is not defined")
                 for name in claim.sources
                 if name not in file.source
             ]
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
             if unreadable := _unreadable(knowledge, claim):
-                problems.append(f"products/{file.product.id}.toml: claim {claim.id}: {unreadable}")
+                problems.append(Problem(_path(file.product), ("claim", claim.id), unreadable))
             else:
                 knowledge.claims[claim.id] = SourcedClaim(claim, file.product.id, cited)
     problems += _unreadable_terms(knowledge)
@@ -76,12 +86,14 @@ def build_knowledge(files: Files) -> Knowledge:
     support_newer_systems(knowledge)
     mark_gaps(knowledge)
     date_events(knowledge, problems)
-    if problems:
-        raise DataError(tuple(problems))
-    return knowledge
+    return knowledge, tuple(problems)
 
 
-def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
+def _path(product: ProductHead) -> str:
+    return f"{'features' if product.role is Role.FEATURE else 'products'}/{product.id}.toml"
+
+
+def _readable(file: IndexFile, problems: list[Problem]) -> IndexFile:
     """Return an index file without the releases whose version or Python bound cannot be read."""
     releases = []
     for release in file.release:
@@ -89,7 +101,8 @@ def _readable(file: IndexFile, problems: list[str]) -> IndexFile:
             parse(Scheme.PEP440, release.version)
             specifier(release.requires_python)
         except ValueError as error:
-            problems.append(f"index/{canonicalize_name(file.distribution)}.toml: release {release.version}: {error}")
+            path = f"index/{canonicalize_name(file.distribution)}.toml"
+            problems.append(Problem(path, ("release", release.version), str(error)))
         else:
             releases.append(release)
     return file.model_copy(update={"release": tuple(releases)})
@@ -113,28 +126,24 @@ def _unreadable_term(knowledge: Knowledge, term: str) -> str | None:
     return None
 
 
-def _unreadable_terms(knowledge: Knowledge) -> Iterator[str]:
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[Problem]:
     """Yield the terms outside claims that cannot be read."""
     for file in knowledge.files.products:
-        where = f"products/{file.product.id}.toml"
+        path = f"products/{file.product.id}.toml"
         terms = [("complete", scope.of) for scope in file.product.complete]
         terms += [("install", install.of) for install in file.install]
         terms += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
-        yield from _unreadable_in(knowledge, where, terms)
+        for what, term in terms:
+            if reason := _unreadable_term(knowledge, term):
+                yield Problem(path, None, f"{what}: {term}: {reason}")
     for images in knowledge.files.images:
-        where = f"images/{images.repository.id}.toml"
-        yield from _unreadable_in(
-            knowledge, where, [(f"tag {tag.name}", held.is_) for tag in images.tag for held in tag.contains]
-        )
+        path = f"images/{images.repository.id}.toml"
+        for name, term in [(tag.name, held.is_) for tag in images.tag for held in tag.contains]:
+            if reason := _unreadable_term(knowledge, term):
+                yield Problem(path, ("tag", name), f"{term}: {reason}")
 
 
-def _unreadable_in(knowledge: Knowledge, where: str, terms: list[tuple[str, str]]) -> Iterator[str]:
-    for record, term in terms:
-        if problem := _unreadable_term(knowledge, term):
-            yield f"{where}: {record}: {term}: {problem}"
-
-
-def tag_problems(files: Files) -> Iterator[str]:
+def tag_problems(files: Files) -> Iterator[Problem]:
     """Yield the image tags that say that they are the same as one that is not there, or in the end as themselves."""
     for file in files.images:
         tags = {tag.name: tag.same_as for tag in file.tag}
@@ -145,26 +154,28 @@ def tag_problems(files: Files) -> Iterator[str]:
                 same = tags[same]
             if same is not None:
                 what = "leads back to itself" if same in seen else "is no tag of this file"
-                yield f"images/{file.repository.id}.toml: tag {name}: same-as {same} {what}"
+                yield Problem(f"images/{file.repository.id}.toml", ("tag", name), f"same-as {same} {what}")
 
 
-def _grid(by_id: dict[str, ProductFile]) -> Grid:
+def _grid(by_id: dict[str, ProductFile], problems: list[Problem]) -> Grid | None:
     platform = [file for file in by_id.values() if file.product.platform]
     values = {file.product.id: file for file in platform}
     missing = [name for name in ("os", "arch", "python") if name not in values]
     if missing:
-        raise DataError(tuple(f"products/{name}.toml: the platform dimension {name} is missing" for name in missing))
+        problems += (Problem(f"products/{name}.toml", None, f"the platform dimension {name} is missing") for name in missing)
+        return None
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
     try:
         pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
     except ValueError as error:
-        raise DataError((f"products/python.toml: {error}",)) from None
+        problems.append(Problem("products/python.toml", None, str(error)))
+        return None
     return Grid(systems, archs, tuple(pythons))
 
 
 def _elements(
-    file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[str]
+    file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[Problem]
 ) -> list[KnowledgeElement]:
     product = file.product
     listed = {}
@@ -179,7 +190,7 @@ def _elements(
             for build in builds:
                 parse(product.scheme, build.version)
         except ValueError as error:
-            problems.append(f"products/{product.id}.toml: release {release.version}: {error}")
+            problems.append(Problem(_path(product), ("release", release.version), str(error)))
             continue
         entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
         for build in builds:
@@ -257,7 +268,7 @@ def _reads(scheme: Scheme, version: str) -> bool:
     return True
 
 
-def _imply(knowledge: Knowledge, problems: list[str]) -> None:
+def _imply(knowledge: Knowledge, problems: list[Problem]) -> None:
     """Read what an OS release says of other dimensions (its glibc)."""
     for cited in knowledge.claims.values():
         product, spec = split_term(cited.claim.of)
@@ -266,7 +277,7 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
         for term in cited.claim.to:
             dimension, wanted = split_term(term)
             if dimension not in knowledge.products:
-                problems.append(f"products/os.toml: claim {cited.claim.id}: {dimension} is no product")
+                problems.append(Problem("products/os.toml", ("claim", cited.claim.id), f"{dimension} is no product"))
                 continue
             mask = knowledge.matching(dimension, wanted)
             values = knowledge.implied.setdefault(dimension, {})
@@ -274,14 +285,13 @@ def _imply(knowledge: Knowledge, problems: list[str]) -> None:
                 values[element.version] = values.get(element.version, mask) & mask
 
 
-def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[str]) -> Iterator[KnowledgeEdge]:
+def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[Problem]) -> Iterator[KnowledgeEdge]:
     claim, grid = cited.claim, knowledge.grid
-    folder = "features" if knowledge.products[cited.product].role is Role.FEATURE else "products"
-    where = f"{folder}/{cited.product}.toml: claim {claim.id}"
+    path, record = _path(knowledge.products[cited.product]), ("claim", claim.id)
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
     if unknown:
-        problems += [f"{where}: {product} is no product" for product in unknown]
+        problems += [Problem(path, record, f"{product} is no product") for product in unknown]
         return
     try:
         of_mask = knowledge.matching(of, of_spec)
@@ -291,10 +301,10 @@ def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[str]) -> It
             mask, specs = targets.get(to, (0, []))
             targets[to] = (mask | knowledge.matching(to, spec), [*specs, spec])
     except ValueError as error:
-        problems.append(f"{where}: {error}")
+        problems.append(Problem(path, record, str(error)))
         return
     if not of_mask:
-        problems.append(f"{where}: {claim.of} names no known release")
+        problems.append(Problem(path, record, f"{claim.of} names no known release"))
         return
     when = claim.when
     holds = widened = grid.all

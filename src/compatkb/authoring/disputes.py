@@ -6,6 +6,7 @@ from dataclasses import replace
 from compatkb.authoring.feature_products import product_files
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.authoring.loader import Files
+from compatkb.authoring.problems import Problem
 from compatkb.schema import OPEN, Dispute, ProductFile, SourceEntry
 
 
@@ -66,26 +67,26 @@ def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
     return knowledge.grid.cells(when.os or None, when.arch or None, pythons)
 
 
-def find_problems(knowledge: Knowledge) -> Iterator[str]:
+def find_problems(knowledge: Knowledge) -> Iterator[Problem]:
     """Yield what is wrong with disputes: ids used twice, claims, terms, tags, channels and sources that are not there."""
     files = knowledge.files
     seen: set[str] = set()
     tags = {file.repository.name: {tag.name for tag in file.tag} for file in files.images}
     channels = {channel.id for channel in files.channels.channel}
     for kind, name, dispute, sources in disputes_of(files):
-        where = f"{kind}s/{name}.toml: dispute {dispute.id}" if name else f"channels.toml: dispute {dispute.id}"
-        if dispute.id in seen:
-            yield f"{where}: the id is used twice"
+        wrong = ["the id is used twice"] if dispute.id in seen else []
         seen.add(dispute.id)
-        yield from (f"{where}: source {source} is not defined" for source in dispute.sources if source not in sources)
+        wrong += [f"source {source} is not defined" for source in dispute.sources if source not in sources]
         for claim in dispute.claims:
             if claim not in knowledge.claims or knowledge.claims[claim].product != name:
-                yield f"{where}: claim {claim} is not in this file"
+                wrong.append(f"claim {claim} is not in this file")
         for thing in dispute.of:
             if kind in ("product", "feature"):
-                yield from (f"{where}: {problem}" for problem in _term_problems(knowledge, thing))
+                wrong += _term_problems(knowledge, thing)
             elif thing not in (tags[name] if kind == "image" else channels):
-                yield f"{where}: {thing} is no {'tag of this file' if kind == 'image' else 'channel'}"
+                wrong.append(f"{thing} is no {'tag of this file' if kind == 'image' else 'channel'}")
+        path = f"{kind}s/{name}.toml" if name else "channels.toml"
+        yield from (Problem(path, ("dispute", dispute.id), message) for message in wrong)
 
 
 def _term_problems(knowledge: Knowledge, term: str) -> Iterator[str]:

@@ -4,10 +4,12 @@ A feature has an element for each stage that it can be in. A statement that it i
 builds named; one that it is not denies every element beside them; where nobody says anything, nothing is known.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
+from compatkb.authoring.problems import Problem
 from compatkb.core.versions import Scheme
 from compatkb.schema import Claim, FeatureFile, Kind, ProductFile, ProductHead, Release, Role, Statement, Status
 
@@ -25,20 +27,19 @@ def product_files(features: Sequence[FeatureFile]) -> list[ProductFile]:
     return [_product_file(file) for file in features]
 
 
-def clashes(files: Sequence[ProductFile], features: Sequence[FeatureFile]) -> Iterator[str]:
+def clashes(files: Sequence[ProductFile], features: Sequence[FeatureFile]) -> Iterator[Problem]:
     """Yield what is wrong between features and products: a name used twice, a product that does not exist."""
     products = {file.product.id for file in files}
-    yield from (
-        f"products/{f.product.id}.toml: features are written in features/" for f in files if f.product.role is Role.FEATURE
-    )
+    misplaced = (file.product.id for file in files if file.product.role is Role.FEATURE)
+    yield from (Problem(f"products/{name}.toml", None, "features are written in features/") for name in misplaced)
     for file in features:
-        where, feature = f"features/{file.feature.id}.toml", file.feature
+        path, feature = f"features/{file.feature.id}.toml", file.feature
         if feature.id in products:
-            yield f"{where}: {feature.id} is a product; a feature needs an id of its own"
+            yield Problem(path, None, f"{feature.id} is a product; a feature needs an id of its own")
         named = [feature.product, *(brought.product for brought in feature.needs)]
-        yield from (f"{where}: {product} is no product" for product in named if product not in products)
-        ids = [statement.id for statement in file.statement]
-        yield from (f"{where}: statement {name}: the id is used twice" for name in {n for n in ids if ids.count(n) > 1})
+        yield from (Problem(path, None, f"{product} is no product") for product in named if product not in products)
+        ids = Counter(statement.id for statement in file.statement)
+        yield from (Problem(path, ("statement", name), "the id is used twice") for name, n in ids.items() if n > 1)
 
 
 def _product_file(file: FeatureFile) -> ProductFile:
@@ -94,7 +95,7 @@ def _claim(file: FeatureFile, statement: Statement) -> Claim:
 
 
 def own_builds(
-    knowledge: Knowledge, features: Sequence[FeatureFile], edge: KnowledgeEdge, problems: list[str]
+    knowledge: Knowledge, features: Sequence[FeatureFile], edge: KnowledgeEdge, problems: list[Problem]
 ) -> KnowledgeEdge:
     """Return an edge of a feature without the builds of other makers: what a maker says, it says of its own builds.
 
@@ -102,7 +103,8 @@ def own_builds(
     among the `problems` then.
     """
     if not edge.to_mask:
-        problems.append(f"features/{edge.of}.toml: claim {edge.claim}: {edge.to}{edge.spec} names no known release")
+        message = f"{edge.to}{edge.spec} names no known release"
+        problems.append(Problem(f"features/{edge.of}.toml", ("claim", edge.claim), message))
     statements = {claim_id(file, statement.id): statement for file in features for statement in file.statement}
     statement = statements.get(edge.claim)
     if statement is None or statement.vendor_builds or "+" in split_term(statement.of)[1]:

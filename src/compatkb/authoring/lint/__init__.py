@@ -1,12 +1,12 @@
 """Lints the data: runs one function per rule."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.authoring.build_knowledge import resolve
+from compatkb.authoring.disputes import claiming
+from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.lint import (
     builds,
     contradictions,
@@ -25,10 +25,11 @@ from compatkb.authoring.lint import (
     versions,
 )
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
-from compatkb.authoring.loader import NEEDED, DataDocument, Files, Loaded, LoadProblem, files_of, parse
+from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, Loaded, LoadProblem, files_of, parse
+from compatkb.authoring.problems import Problem
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.toml_positions import Places, Where
-from compatkb.errors import DataError, UsageError
+from compatkb.core.toml_positions import Places
+from compatkb.errors import UsageError
 from compatkb.schema import FeatureFile
 
 LOADS = "loads"
@@ -174,46 +175,39 @@ def _subject(
 ) -> tuple[LintSubject, tuple[LoadProblem, ...]]:
     """Return what rules look at, and why the data do not resolve where they do not.
 
-    Where it is features, the timeline or what disputes concern that do not, rules see the knowledge without them.
+    Where it is features, the timeline or disputes that do not, rules see the knowledge as far as it resolves.
     """
     files = files_of(documents, tuple(line.observation for line in seen))
-    problems: tuple[LoadProblem, ...] = ()
-    for attempt in (files, replace(files, timeline=None), replace(files, features=(), timeline=None), _plain(files)):
-        try:
-            return LintSubject(documents, files, build_knowledge(attempt), today, seen), problems
-        except DataError as error:
-            problems = problems or tuple(_problem(documents, text) for text in error.problems)
-    return LintSubject(documents, files, None, today, seen), problems
+    knowledge, problems = resolve(files)
+    partly = knowledge is not None and all(map(_is_apart, problems)) and _knows_disputed_claims(knowledge)
+    by_path = {document.path: document for document in documents}
+    located = tuple(_located(problem, by_path.get(problem.path)) for problem in problems)
+    return LintSubject(documents, files, knowledge if partly else None, today, seen), located
 
 
-def _plain(files: Files) -> Files:
-    """Return files without features and timeline, and with disputes only as far as they decide between claims."""
-    products = []
-    for file in files.products:
-        between = (dispute for dispute in file.dispute if dispute.claims)
-        bare = tuple(dispute.model_copy(update={"of": (), "sources": (), "positions": ()}) for dispute in between)
-        products.append(file.model_copy(update={"dispute": bare}))
-    images = tuple(file.model_copy(update={"dispute": ()}) for file in files.images)
-    channels = files.channels.model_copy(update={"dispute": ()})
-    return replace(files, products=tuple(products), images=images, channels=channels, features=(), timeline=None)
+def _is_apart(problem: Problem) -> bool:
+    """Return whether what products, releases and claims say can be judged in spite of a problem."""
+    is_dispute = problem.record is not None and problem.record[0] == "dispute"
+    return is_dispute or problem.path == TIMELINE or problem.path.startswith("features/")
 
 
-def _problem(documents: tuple[DataDocument, ...], text: str) -> LoadProblem:
-    """Return a problem of the loader with the line of the record that it names, where it names one that is there."""
-    path, _, message = text.partition(": ")
-    document = next((document for document in documents if document.path == path), None)
-    named = re.match(r"(claim|statement|dispute|event|vendor|release|tag|source) (\S+): ", message)
-    if document is None or named is None:
-        return LoadProblem(path, None, message)
-    kind, name = named.groups()
-    where: Where = (kind, name)
+def _knows_disputed_claims(knowledge: Knowledge) -> bool:
+    """Return whether each side of every dispute is there: without one, what the other contradicts cannot be told."""
+    disputes = (dispute for file in claiming(knowledge.files) for dispute in file.dispute)
+    return all(claim in knowledge.claims for dispute in disputes for claim in dispute.claims)
+
+
+def _located(problem: Problem, document: DataDocument | None) -> LoadProblem:
+    """Return a problem with the line of its record, where that is there."""
+    if document is None or problem.record is None:
+        return LoadProblem(problem.path, None, problem.text)
+    kind, name = problem.record
     if isinstance(document.record, FeatureFile) and kind == "claim":
         kind, name = "statement", name.removeprefix(f"{document.record.feature.id}-")
-    for number, record in enumerate(getattr(document.record, kind, ())):
-        if name in (getattr(record, key, None) for key in ("id", "version", "name")):
-            where = (kind, number)
-            break
-    return LoadProblem(path, Places(document.text).nearest(where).line, message)
+    records = enumerate(getattr(document.record, kind, ()))
+    named = (number for number, each in records if name in (getattr(each, key, None) for key in ("id", "version", "name")))
+    place = Places(document.text).nearest((kind, next(named, name)))
+    return LoadProblem(problem.path, place.line, problem.text)
 
 
 def _unloaded(problem: LoadProblem) -> Finding:
