@@ -9,8 +9,9 @@ from enum import Enum
 from functools import cache
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
+R = TypeVar("R")
 Convert = Callable[[Any], Any]
 _Sources = tuple[tuple[str, str | None], ...]
 
@@ -76,6 +77,19 @@ Json = FieldForm("TEXT", dumps, json.loads)
 """Any value as JSON."""
 
 _PLAIN = {str: FieldForm("TEXT"), int: FieldForm("INTEGER"), bytes: FieldForm("BLOB"), bool: FieldForm("INTEGER", int, bool)}
+
+
+def record_of(kind: Callable[..., R], /, *sources: object, **given: Any) -> R:
+    """Return a record of what is given, and, for its other fields, of what the first source that has it calls so.
+
+    Raises AttributeError for a field that nobody has.
+    """
+    fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # of every NamedTuple
+    for name in fields:
+        if name not in given:
+            source = next((each for each in sources if hasattr(each, name)), sources[0])
+            given[name] = getattr(source, name)
+    return kind(**given)
 
 
 class RecordForm(NamedTuple):

@@ -8,7 +8,8 @@ from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, SourcedCla
 from compatkb.core.vocabulary import FOREVER, Certainty
 from compatkb.schema import Basis, Claim, Kind, When
 from compatkb.store.queries.claims import Citation, ClaimRecord, InstallRecord
-from compatkb.store.records import Advisory, CompleteScope, Edge, Waiver, picked
+from compatkb.store.records import Advisory, CompleteScope, Edge, Waiver
+from compatkb.store.rows import record_of
 
 
 def edges(knowledge: Knowledge) -> Iterator[Edge]:
@@ -41,8 +42,9 @@ def claims(knowledge: Knowledge) -> Iterator[ClaimRecord]:
     """Yield what people read: one record a claim."""
     for cited in knowledge.claims.values():
         claim = cited.claim
-        yield ClaimRecord(
-            **picked(claim, "id kind reason note"),
+        yield record_of(
+            ClaimRecord,
+            claim,
             product=cited.product,
             of_term=claim.of,
             to_terms=claim.to,

@@ -16,8 +16,8 @@ from compatkb.store.compiler.platform_sets import Interned
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.connection import FORMAT
 from compatkb.store.queries.products import ChannelRecord, ProductDetails, ReleaseRecord, SupportRule
-from compatkb.store.records import GridValue, MetaRecord, Name, Product, Route, Successor, picked
-from compatkb.store.rows import form_of
+from compatkb.store.records import GridValue, MetaRecord, Name, Product, Route, Successor
+from compatkb.store.rows import form_of, record_of
 from compatkb.store.tables import TABLES, StoredTable
 
 
@@ -105,20 +105,16 @@ def _meta(knowledge: Knowledge, digest: str) -> Iterator[MetaRecord]:
 
 def _products(knowledge: Knowledge) -> Iterator[Product]:
     for product in knowledge.products.values():
-        yield Product(
-            **picked(
-                product, "id name role rank distribution import_name scheme series automatic default platform open shown"
-            ),
-            size=len(knowledge.elements[product.id]),
-            label=product.label or product.id,
-        )
+        size = len(knowledge.elements[product.id])
+        yield record_of(Product, product, size=size, label=product.label or product.id)
 
 
 def _product_details(knowledge: Knowledge) -> Iterator[ProductDetails]:
     for product in knowledge.products.values():
         rule, successor = product.eol_rule, product.replaced_by
-        yield ProductDetails(
-            **picked(product, "id homepage note"),
+        yield record_of(
+            ProductDetails,
+            product,
             page_label=product.page.label if product.page else None,
             page_url=product.page.url if product.page else None,
             eol=product.eol.last_day.isoformat() if product.eol else None,
@@ -157,9 +153,10 @@ def _releases(knowledge: Knowledge) -> Iterator[ReleaseRecord]:
     for file in knowledge.files.products:
         for position, release in enumerate(file.release):
             moment, eol = release.released, end_of_life(file.product, release)
-            yield ReleaseRecord(
+            yield record_of(
+                ReleaseRecord,
+                release,
                 product=file.product.id,
-                **picked(release, "version name aliases part_of devices track page needs proof note"),
                 position=position,
                 released=_moment(release) or _uploaded(knowledge, file.product.id, release),
                 basis=moment.basis if moment else None,
@@ -188,9 +185,9 @@ def _uploaded(knowledge: Knowledge, product: str, release: Release) -> str | Non
 
 def _channels(knowledge: Knowledge) -> Iterator[ChannelRecord]:
     for channel in knowledge.files.channels.channel:
-        yield ChannelRecord(**picked(channel, "id name url style mirrors hardware note commands os"))
+        yield record_of(ChannelRecord, channel)
 
 
 def _routes(knowledge: Knowledge) -> Iterator[Route]:
     for route in knowledge.files.routes.route:
-        yield Route(**picked(route, "id name rank provider with_ without on_request note"), devices=route.device)
+        yield record_of(Route, route, devices=route.device)

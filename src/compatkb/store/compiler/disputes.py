@@ -7,15 +7,16 @@ from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Dispute, SourceEntry, When
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
-from compatkb.store.records import picked
+from compatkb.store.rows import record_of
 
 
 def disputes(knowledge: Knowledge) -> Iterator[DisputeRecord]:
     """Yield disagreements and their decisions."""
     for kind, name, dispute, sources in disputes_of(knowledge.files):
         positions = tuple(_positions(knowledge, dispute, sources))
-        yield DisputeRecord(
-            **picked(dispute, "id about day columns decision reason"),
+        yield record_of(
+            DisputeRecord,
+            dispute,
             kind=kind,
             owner=name,
             days=tuple(day.isoformat() for day in dispute.days),

@@ -7,15 +7,16 @@ from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.schema import Feature, When
 from compatkb.store.queries.claims import FeatureRecord, FeatureSuccessor, StatementRecord
-from compatkb.store.records import picked
+from compatkb.store.rows import record_of
 
 
 def features(knowledge: Knowledge) -> Iterator[FeatureRecord]:
     """Yield one record a feature."""
     for file in knowledge.files.features:
         feature = file.feature
-        yield FeatureRecord(
-            **picked(feature, "id name product aliases note"),
+        yield record_of(
+            FeatureRecord,
+            feature,
             needs=tuple(brought.product for brought in feature.needs),
             replaced_by=_successor(knowledge, feature),
             sources=cite(knowledge, feature.id, tuple(s for brought in feature.needs for s in brought.sources)),
@@ -41,7 +42,10 @@ def statements(knowledge: Knowledge) -> Iterator[StatementRecord]:
             name = claim_id(file, statement.id)
             product, spec = split_term(statement.of)
             when, claim = statement.when or When(), knowledge.claims[name].claim
-            yield StatementRecord(
+            yield record_of(
+                StatementRecord,
+                when,
+                claim,
                 claim=name,
                 feature=file.feature.id,
                 position=position,
@@ -49,9 +53,7 @@ def statements(knowledge: Knowledge) -> Iterator[StatementRecord]:
                 spec=spec,
                 mask=masks.get(name, 0) & _made_for(knowledge, product, when),
                 status=str(statement.status),
-                **picked(when, "device os arch python hardware"),
                 basis=str(statement.basis),
-                **picked(claim, "reason note"),
             )
 
 

@@ -15,7 +15,7 @@ from compatkb.store.queries.images import (
     RunRecord,
     Runs,
 )
-from compatkb.store.records import picked
+from compatkb.store.rows import record_of
 
 
 def images(knowledge: Knowledge) -> Iterator[ImageRecord]:
@@ -32,10 +32,11 @@ def images(knowledge: Knowledge) -> Iterator[ImageRecord]:
                     later = [n for n in order if n > last]
                     end = when[later[0]] - timedelta(days=1) if later else date.max
                     runs.append((when[first].toordinal(), max(end, when[last]).toordinal()))
-        yield ImageRecord(
+        yield record_of(
+            ImageRecord,
+            tag,
             id=number,
             repository=file.repository.name,
-            **picked(tag, "name device flavour option note"),
             built=_built(file, tag),
             same=same[file.repository.id, same_tag(file, tag).name],
             runs=tuple(sorted(runs)),
@@ -57,9 +58,10 @@ def listings(knowledge: Knowledge) -> Iterator[ListingRecord]:
     """Yield rows of tag tables, each with the days on whose end it stood so."""
     for file in knowledge.files.images:
         for listing in file.listing:
-            yield ListingRecord(
+            yield record_of(
+                ListingRecord,
+                listing,
                 repository=file.repository.name,
-                **picked(listing, "lists table tags cells links"),
                 position=listing.order,
                 runs=_days(file, listing),
                 document=f"{file.repository.repo} {file.repository.document}",
@@ -82,8 +84,7 @@ def columns(knowledge: Knowledge) -> Iterator[ColumnRecord]:
     """Yield the columns of tag tables."""
     for file in knowledge.files.images:
         for position, column in enumerate(file.column):
-            shown = picked(column, "title product shows")
-            yield ColumnRecord(repository=file.repository.name, name=column.id, position=position, **shown)
+            yield record_of(ColumnRecord, column, repository=file.repository.name, name=column.id, position=position)
 
 
 def runs(knowledge: Knowledge) -> Iterator[RunRecord]:
@@ -91,8 +92,7 @@ def runs(knowledge: Knowledge) -> Iterator[RunRecord]:
     for file in knowledge.files.images:
         for run in file.run:
             sources = cited(file.source[s] for s in run.sources)
-            needs = picked(run, "device flavour args command port note")
-            yield RunRecord(repository=file.repository.name, **needs, sources=sources)
+            yield record_of(RunRecord, run, repository=file.repository.name, sources=sources)
 
 
 def contents(knowledge: Knowledge) -> Iterator[ContentRecord]:

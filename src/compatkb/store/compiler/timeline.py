@@ -8,6 +8,7 @@ from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.timeline import date_events
 from compatkb.schema import Dispute, TimelineFile
 from compatkb.store.records import Event, VendorRecord, picked
+from compatkb.store.rows import record_of
 
 
 def vendors(knowledge: Knowledge) -> Iterator[VendorRecord]:
@@ -23,9 +24,10 @@ def events(knowledge: Knowledge) -> Iterator[Event]:
         return
     for dated in date_events(knowledge, []):
         event = dated.event
-        yield Event(
-            **picked(event, "id kind title note"),
-            **picked(dated, "product version precision basis"),
+        yield record_of(
+            Event,
+            dated,
+            event,
             vendor=event.who,
             first=dated.first.toordinal(),
             last=dated.last.toordinal(),
