@@ -18,7 +18,7 @@ from conftest import ROOT, Run
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import load
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.authoring.timeline import date_events
 from compatkb.errors import DataError, UsageError
 from compatkb.output import timeline, timeline_svg
@@ -142,7 +142,7 @@ def test_dates_are_derived(tmp_path: Path) -> None:
             ("over", "end-of-life", "ended"),
         )
     )
-    problems: list[Problem] = []
+    problems: list[DataProblem] = []
     knowledge = build_knowledge(load(directory(tmp_path, HEAD + text)))
     found = {dated.event.id: dated for dated in date_events(knowledge, problems)}
     assert problems == []

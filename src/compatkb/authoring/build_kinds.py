@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.core.memo import memoized
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
 
@@ -116,7 +116,7 @@ def _device(knowledge: Knowledge, name: str) -> Release | None:
 # -- edges --------------------------------------------------------------------------------------------------------
 
 
-def keep_kinds_apart(knowledge: Knowledge, problems: list[Problem]) -> None:
+def keep_kinds_apart(knowledge: Knowledge, problems: list[DataProblem]) -> None:
     """Add the edges that follow from what products are built with, and split those that vouch by the kinds of builds."""
     foreign = {
         product: sum(1 << n for n, element in enumerate(elements) if is_foreign(knowledge, element))
@@ -137,7 +137,7 @@ def keep_kinds_apart(knowledge: Knowledge, problems: list[Problem]) -> None:
             continue
         if built_with.product not in knowledge.products:
             message = f"built-with: {built_with.product} is no product"
-            problems.append(Problem(f"products/{product.id}.toml", None, message))
+            problems.append(DataProblem(f"products/{product.id}.toml", None, message))
             continue
         pair = _Pair(knowledge, product.id, built_with.product)
         knowledge.edges = [new for edge in knowledge.edges for new in pair.split(edge)]
@@ -249,7 +249,7 @@ class _Pair:
 
 
 def _kept_apart(
-    knowledge: Knowledge, product: ProductHead, built_with: BuiltWith, pair: _Pair, problems: list[Problem]
+    knowledge: Knowledge, product: ProductHead, built_with: BuiltWith, pair: _Pair, problems: list[DataProblem]
 ) -> Iterator[KnowledgeEdge]:
     """Yield what no build of a product goes with: builds for another device, everywhere first, then where else."""
     claim = Claim(
@@ -259,7 +259,7 @@ def _kept_apart(
     wrong = [f"source {name} is not defined" for name in built_with.sources if (product.id, name) not in knowledge.sources]
     if claim.id in knowledge.claims:
         wrong.insert(0, f"the id {claim.id} is used by a claim")
-    problems += (Problem(f"products/{product.id}.toml", None, f"built-with: {message}") for message in wrong)
+    problems += (DataProblem(f"products/{product.id}.toml", None, f"built-with: {message}") for message in wrong)
     knowledge.claims[claim.id] = SourcedClaim(claim, product.id, knowledge.cited(product.id, built_with.sources))
     every = (1 << len(pair.to.elements)) - 1
     for excluded, of_mask in pair.excluded().items():

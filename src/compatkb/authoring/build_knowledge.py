@@ -14,7 +14,7 @@ from compatkb.authoring.hardware_support import support_any_hardware, support_ne
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import Files
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
@@ -33,7 +33,7 @@ def build_knowledge(files: Files) -> Knowledge:
     return knowledge
 
 
-def resolve(files: Files) -> tuple[Knowledge | None, tuple[Problem, ...]]:
+def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
     """Return what the files say as far as it resolves, and what does not; None where the platforms are not known."""
     problems = list(clashes(files.products, files.features))
     by_id = {file.product.id: file for file in (*product_files(files.features), *files.products)}
@@ -50,15 +50,15 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[Problem, ...]]:
     for file in ordered:
         for claim in file.claim:
             if claim.id in knowledge.claims:
-                problems.append(Problem(_path(file.product), ("claim", claim.id), "the id is used twice"))
+                problems.append(DataProblem(_path(file.product), ("claim", claim.id), "the id is used twice"))
             problems += [
-                Problem(_path(file.product), ("claim", claim.id), f"source {name} is not defined")
+                DataProblem(_path(file.product), ("claim", claim.id), f"source {name} is not defined")
                 for name in claim.sources
                 if name not in file.source
             ]
             cited = tuple(file.source[s] for s in claim.sources if s in file.source)
             if unreadable := _unreadable(knowledge, claim):
-                problems.append(Problem(_path(file.product), ("claim", claim.id), unreadable))
+                problems.append(DataProblem(_path(file.product), ("claim", claim.id), unreadable))
             else:
                 knowledge.claims[claim.id] = SourcedClaim(claim, file.product.id, cited)
     problems += _unreadable_terms(knowledge)
@@ -93,7 +93,7 @@ def _path(product: ProductHead) -> str:
     return f"{'features' if product.role is Role.FEATURE else 'products'}/{product.id}.toml"
 
 
-def _readable(file: IndexFile, problems: list[Problem]) -> IndexFile:
+def _readable(file: IndexFile, problems: list[DataProblem]) -> IndexFile:
     """Return an index file without the releases whose version or Python bound cannot be read."""
     releases = []
     for release in file.release:
@@ -102,7 +102,7 @@ def _readable(file: IndexFile, problems: list[Problem]) -> IndexFile:
             specifier(release.requires_python)
         except ValueError as error:
             path = f"index/{canonicalize_name(file.distribution)}.toml"
-            problems.append(Problem(path, ("release", release.version), str(error)))
+            problems.append(DataProblem(path, ("release", release.version), str(error)))
         else:
             releases.append(release)
     return file.model_copy(update={"release": tuple(releases)})
@@ -126,7 +126,7 @@ def _unreadable_term(knowledge: Knowledge, term: str) -> str | None:
     return None
 
 
-def _unreadable_terms(knowledge: Knowledge) -> Iterator[Problem]:
+def _unreadable_terms(knowledge: Knowledge) -> Iterator[DataProblem]:
     """Yield the terms outside claims that cannot be read."""
     for file in knowledge.files.products:
         path = f"products/{file.product.id}.toml"
@@ -135,15 +135,15 @@ def _unreadable_terms(knowledge: Knowledge) -> Iterator[Problem]:
         terms += [("advisory", term) for advisory in file.advisory for term in (advisory.of, *advisory.to)]
         for what, term in terms:
             if reason := _unreadable_term(knowledge, term):
-                yield Problem(path, None, f"{what}: {term}: {reason}")
+                yield DataProblem(path, None, f"{what}: {term}: {reason}")
     for images in knowledge.files.images:
         path = f"images/{images.repository.id}.toml"
         for name, term in [(tag.name, held.is_) for tag in images.tag for held in tag.contains]:
             if reason := _unreadable_term(knowledge, term):
-                yield Problem(path, ("tag", name), f"{term}: {reason}")
+                yield DataProblem(path, ("tag", name), f"{term}: {reason}")
 
 
-def tag_problems(files: Files) -> Iterator[Problem]:
+def tag_problems(files: Files) -> Iterator[DataProblem]:
     """Yield the image tags that say that they are the same as one that is not there, or in the end as themselves."""
     for file in files.images:
         tags = {tag.name: tag.same_as for tag in file.tag}
@@ -154,28 +154,30 @@ def tag_problems(files: Files) -> Iterator[Problem]:
                 same = tags[same]
             if same is not None:
                 what = "leads back to itself" if same in seen else "is no tag of this file"
-                yield Problem(f"images/{file.repository.id}.toml", ("tag", name), f"same-as {same} {what}")
+                yield DataProblem(f"images/{file.repository.id}.toml", ("tag", name), f"same-as {same} {what}")
 
 
-def _grid(by_id: dict[str, ProductFile], problems: list[Problem]) -> Grid | None:
+def _grid(by_id: dict[str, ProductFile], problems: list[DataProblem]) -> Grid | None:
     platform = [file for file in by_id.values() if file.product.platform]
     values = {file.product.id: file for file in platform}
     missing = [name for name in ("os", "arch", "python") if name not in values]
     if missing:
-        problems += (Problem(f"products/{name}.toml", None, f"the platform dimension {name} is missing") for name in missing)
+        problems += (
+            DataProblem(f"products/{name}.toml", None, f"the platform dimension {name} is missing") for name in missing
+        )
         return None
     systems = {release.version: release.part_of for release in reversed(values["os"].release)}
     archs = tuple(release.version for release in reversed(values["arch"].release))
     try:
         pythons = sorted((release.version for release in values["python"].release), key=lambda text: parse(Scheme.MINOR, text))
     except ValueError as error:
-        problems.append(Problem("products/python.toml", None, str(error)))
+        problems.append(DataProblem("products/python.toml", None, str(error)))
         return None
     return Grid(systems, archs, tuple(pythons))
 
 
 def _elements(
-    file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[Problem]
+    file: ProductFile, index: dict[str, IndexFile], channels: Sequence[str], problems: list[DataProblem]
 ) -> list[KnowledgeElement]:
     product = file.product
     listed = {}
@@ -190,7 +192,7 @@ def _elements(
             for build in builds:
                 parse(product.scheme, build.version)
         except ValueError as error:
-            problems.append(Problem(_path(product), ("release", release.version), str(error)))
+            problems.append(DataProblem(_path(product), ("release", release.version), str(error)))
             continue
         entry = listed.get(parse(Scheme.PEP440, release.version)) if product.scheme is Scheme.PEP440 else None
         for build in builds:
@@ -268,7 +270,7 @@ def _reads(scheme: Scheme, version: str) -> bool:
     return True
 
 
-def _imply(knowledge: Knowledge, problems: list[Problem]) -> None:
+def _imply(knowledge: Knowledge, problems: list[DataProblem]) -> None:
     """Read what an OS release says of other dimensions (its glibc)."""
     for cited in knowledge.claims.values():
         product, spec = split_term(cited.claim.of)
@@ -277,7 +279,7 @@ def _imply(knowledge: Knowledge, problems: list[Problem]) -> None:
         for term in cited.claim.to:
             dimension, wanted = split_term(term)
             if dimension not in knowledge.products:
-                problems.append(Problem("products/os.toml", ("claim", cited.claim.id), f"{dimension} is no product"))
+                problems.append(DataProblem("products/os.toml", ("claim", cited.claim.id), f"{dimension} is no product"))
                 continue
             mask = knowledge.matching(dimension, wanted)
             values = knowledge.implied.setdefault(dimension, {})
@@ -285,13 +287,13 @@ def _imply(knowledge: Knowledge, problems: list[Problem]) -> None:
                 values[element.version] = values.get(element.version, mask) & mask
 
 
-def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[Problem]) -> Iterator[KnowledgeEdge]:
+def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[DataProblem]) -> Iterator[KnowledgeEdge]:
     claim, grid = cited.claim, knowledge.grid
     path, record = _path(knowledge.products[cited.product]), ("claim", claim.id)
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
     if unknown:
-        problems += [Problem(path, record, f"{product} is no product") for product in unknown]
+        problems += [DataProblem(path, record, f"{product} is no product") for product in unknown]
         return
     try:
         of_mask = knowledge.matching(of, of_spec)
@@ -301,10 +303,10 @@ def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[Problem]) -
             mask, specs = targets.get(to, (0, []))
             targets[to] = (mask | knowledge.matching(to, spec), [*specs, spec])
     except ValueError as error:
-        problems.append(Problem(path, record, str(error)))
+        problems.append(DataProblem(path, record, str(error)))
         return
     if not of_mask:
-        problems.append(Problem(path, record, f"{claim.of} names no known release"))
+        problems.append(DataProblem(path, record, f"{claim.of} names no known release"))
         return
     when = claim.when
     holds = widened = grid.all

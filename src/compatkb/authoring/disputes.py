@@ -6,7 +6,7 @@ from dataclasses import replace
 from compatkb.authoring.feature_products import product_files
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.authoring.loader import Files
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.schema import OPEN, Dispute, ProductFile, SourceEntry
 
 
@@ -67,7 +67,7 @@ def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
     return knowledge.grid.cells(when.os or None, when.arch or None, pythons)
 
 
-def find_problems(knowledge: Knowledge) -> Iterator[Problem]:
+def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:
     """Yield what is wrong with disputes: ids used twice, claims, terms, tags, channels and sources that are not there."""
     files = knowledge.files
     seen: set[str] = set()
@@ -86,7 +86,7 @@ def find_problems(knowledge: Knowledge) -> Iterator[Problem]:
             elif thing not in (tags[name] if kind == "image" else channels):
                 wrong.append(f"{thing} is no {'tag of this file' if kind == 'image' else 'channel'}")
         path = f"{kind}s/{name}.toml" if name else "channels.toml"
-        yield from (Problem(path, ("dispute", dispute.id), message) for message in wrong)
+        yield from (DataProblem(path, ("dispute", dispute.id), message) for message in wrong)
 
 
 def _term_problems(knowledge: Knowledge, term: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.core.versions import Scheme
 from compatkb.schema import Claim, FeatureFile, Kind, ProductFile, ProductHead, Release, Role, Statement, Status
 
@@ -27,19 +27,19 @@ def product_files(features: Sequence[FeatureFile]) -> list[ProductFile]:
     return [_product_file(file) for file in features]
 
 
-def clashes(files: Sequence[ProductFile], features: Sequence[FeatureFile]) -> Iterator[Problem]:
+def clashes(files: Sequence[ProductFile], features: Sequence[FeatureFile]) -> Iterator[DataProblem]:
     """Yield what is wrong between features and products: a name used twice, a product that does not exist."""
     products = {file.product.id for file in files}
     misplaced = (file.product.id for file in files if file.product.role is Role.FEATURE)
-    yield from (Problem(f"products/{name}.toml", None, "features are written in features/") for name in misplaced)
+    yield from (DataProblem(f"products/{name}.toml", None, "features are written in features/") for name in misplaced)
     for file in features:
         path, feature = f"features/{file.feature.id}.toml", file.feature
         if feature.id in products:
-            yield Problem(path, None, f"{feature.id} is a product; a feature needs an id of its own")
+            yield DataProblem(path, None, f"{feature.id} is a product; a feature needs an id of its own")
         named = [feature.product, *(brought.product for brought in feature.needs)]
-        yield from (Problem(path, None, f"{product} is no product") for product in named if product not in products)
+        yield from (DataProblem(path, None, f"{product} is no product") for product in named if product not in products)
         ids = Counter(statement.id for statement in file.statement)
-        yield from (Problem(path, ("statement", name), "the id is used twice") for name, n in ids.items() if n > 1)
+        yield from (DataProblem(path, ("statement", name), "the id is used twice") for name, n in ids.items() if n > 1)
 
 
 def _product_file(file: FeatureFile) -> ProductFile:
@@ -95,7 +95,7 @@ def _claim(file: FeatureFile, statement: Statement) -> Claim:
 
 
 def own_builds(
-    knowledge: Knowledge, features: Sequence[FeatureFile], edge: KnowledgeEdge, problems: list[Problem]
+    knowledge: Knowledge, features: Sequence[FeatureFile], edge: KnowledgeEdge, problems: list[DataProblem]
 ) -> KnowledgeEdge:
     """Return an edge of a feature without the builds of other makers: what a maker says, it says of its own builds.
 
@@ -104,7 +104,7 @@ def own_builds(
     """
     if not edge.to_mask:
         message = f"{edge.to}{edge.spec} names no known release"
-        problems.append(Problem(f"features/{edge.of}.toml", ("claim", edge.claim), message))
+        problems.append(DataProblem(f"features/{edge.of}.toml", ("claim", edge.claim), message))
     statements = {claim_id(file, statement.id): statement for file in features for statement in file.statement}
     statement = statements.get(edge.claim)
     if statement is None or statement.vendor_builds or "+" in split_term(statement.of)[1]:

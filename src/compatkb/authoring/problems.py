@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Problem(NamedTuple):
+class DataProblem(NamedTuple):
     """Something that does not resolve: its file, its record there by kind and name (None: the file as a whole), and why."""
 
     path: str

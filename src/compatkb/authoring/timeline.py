@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life, first_day, split_term
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.schema import EventEntry, EventKind, SourceEntry, TimelineFile
 
 FILE = "timeline.toml"
@@ -34,7 +34,7 @@ class _Moment:
     sources: tuple[SourceEntry, ...]
 
 
-def date_events(knowledge: Knowledge, problems: list[Problem]) -> list[Dated]:
+def date_events(knowledge: Knowledge, problems: list[DataProblem]) -> list[Dated]:
     """Return the events, oldest first; what is wrong with the others goes into `problems`, a line each."""
     file = knowledge.files.timeline
     if file is None:
@@ -44,7 +44,7 @@ def date_events(knowledge: Knowledge, problems: list[Problem]) -> list[Dated]:
     for event in file.event:
         wrong: list[str] = []
         dated = _dated(knowledge, file, event, wrong)
-        problems += [Problem(FILE, ("event", event.id), text) for text in wrong]
+        problems += [DataProblem(FILE, ("event", event.id), text) for text in wrong]
         if dated:
             events.append(dated)
     lanes = [vendor.id for vendor in file.vendor]
@@ -52,34 +52,36 @@ def date_events(knowledge: Knowledge, problems: list[Problem]) -> list[Dated]:
     return sorted(events, key=lambda d: (d.first, d.last, order.get(d.event.who, len(lanes)), d.event.id))
 
 
-def _references(file: TimelineFile) -> list[Problem]:
+def _references(file: TimelineFile) -> list[DataProblem]:
     """Return what is named and not there, there and not named, or there twice."""
-    wrong: list[Problem] = []
+    wrong: list[DataProblem] = []
     for what, names in (
         ("vendor", [v.id for v in file.vendor]),
         ("event", [e.id for e in file.event]),
         ("dispute", [d.id for d in file.dispute]),
     ):
-        wrong += [Problem(FILE, (what, name), "the id is used twice") for name, times in Counter(names).items() if times > 1]
+        wrong += [
+            DataProblem(FILE, (what, name), "the id is used twice") for name, times in Counter(names).items() if times > 1
+        ]
     vendors, events = {v.id for v in file.vendor}, {e.id for e in file.event}
     for event in file.event:
         record = ("event", event.id)
         if event.who not in vendors:
             known = ", ".join(v.id for v in file.vendor)
-            wrong.append(Problem(FILE, record, f"{event.who} is no vendor; known: {known}"))
+            wrong.append(DataProblem(FILE, record, f"{event.who} is no vendor; known: {known}"))
         unknown = [name for name in event.sources if name not in file.source]
-        wrong += [Problem(FILE, record, f"{name} is no source of this file") for name in unknown]
+        wrong += [DataProblem(FILE, record, f"{name} is no source of this file") for name in unknown]
     for dispute in file.dispute:
         record = ("dispute", dispute.id)
         unknown = [name for name in dispute.sources if name not in file.source]
-        wrong += [Problem(FILE, record, f"{name} is no source of this file") for name in unknown]
+        wrong += [DataProblem(FILE, record, f"{name} is no source of this file") for name in unknown]
         if dispute.claims or len(dispute.positions) != len(dispute.sources) or len(dispute.positions) < 2:
             message = "give two or more `positions`, and the source of each in the same order; no `claims`"
-            wrong.append(Problem(FILE, record, message))
-        wrong += [Problem(FILE, record, f"{name} is no event of this file") for name in dispute.of if name not in events]
+            wrong.append(DataProblem(FILE, record, message))
+        wrong += [DataProblem(FILE, record, f"{name} is no event of this file") for name in dispute.of if name not in events]
     cited = {name for event in file.event for name in event.sources}
     cited |= {name for dispute in file.dispute for name in dispute.sources}
-    wrong += [Problem(FILE, ("source", name), "nothing cites it") for name in sorted(set(file.source) - cited)]
+    wrong += [DataProblem(FILE, ("source", name), "nothing cites it") for name in sorted(set(file.source) - cited)]
     return wrong
 
 

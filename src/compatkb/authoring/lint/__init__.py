@@ -26,7 +26,7 @@ from compatkb.authoring.lint import (
 )
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
 from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, Loaded, LoadProblem, files_of, parse
-from compatkb.authoring.problems import Problem
+from compatkb.authoring.problems import DataProblem
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places
 from compatkb.errors import UsageError
@@ -185,7 +185,7 @@ def _subject(
     return LintSubject(documents, files, knowledge if partly else None, today, seen), located
 
 
-def _is_apart(problem: Problem) -> bool:
+def _is_apart(problem: DataProblem) -> bool:
     """Return whether what products, releases and claims say can be judged in spite of a problem."""
     is_dispute = problem.record is not None and problem.record[0] == "dispute"
     return is_dispute or problem.path == TIMELINE or problem.path.startswith("features/")
@@ -197,7 +197,7 @@ def _knows_disputed_claims(knowledge: Knowledge) -> bool:
     return all(claim in knowledge.claims for dispute in disputes for claim in dispute.claims)
 
 
-def _located(problem: Problem, document: DataDocument | None) -> LoadProblem:
+def _located(problem: DataProblem, document: DataDocument | None) -> LoadProblem:
     """Return a problem with the line of its record, where that is there."""
     if document is None or problem.record is None:
         return LoadProblem(problem.path, None, problem.text)
