@@ -41,6 +41,10 @@ class Problem:
     context: Context
     required: tuple[str, ...]  # what is asked for, and what the route brings
     optional: tuple[str, ...]  # what some candidate of those needs
+    variables: tuple[str, ...]  # both, in rank order: the products that a stack may hold
+    pins: Mapping[str, Pin]  # what the request fixed
+    availability: Availability  # where elements can be, with the glibc that is pinned
+    pinned_runtimes: frozenset[str]  # those that are searched for, since the request names them
     platforms: PlatformSet
     domains: Mapping[str, ElementSet] = field(default_factory=dict)  # the candidates of each variable
     open_products: frozenset[str] = frozenset()
@@ -49,30 +53,9 @@ class Problem:
     is_narrowed: bool = False  # of its candidates nothing more can be dropped before a search
 
     @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The products that a stack may hold, in rank order."""
-        return tuple(sorted((*self.required, *self.optional), key=self.facts.ranks.__getitem__))
-
-    @cached_property
-    def pins(self) -> dict[str, Pin]:
-        """What the request fixed, by product."""
-        return {pin.product: pin for pin in self.request.pins}
-
-    @cached_property
     def placeholders(self) -> frozenset[str]:
         """Products for which a build that was never published stands in."""
         return self.open_products | {product for kind, product, *_ in self.waived if kind == "offer"}
-
-    @cached_property
-    def availability(self) -> Availability:
-        """Where elements can be, with the glibc that is pinned."""
-        pin = self.pins.get(GLIBC)
-        return self.context.availability(pin and (pin.extra or self.facts.elements(GLIBC)[pin.mask.bit_length() - 1].version))
-
-    @cached_property
-    def pinned_runtimes(self) -> frozenset[str]:
-        """The runtimes that are searched for, since the request names them."""
-        return frozenset(product for product in self.required if self.facts.products[product].role == Role.LEAF)
 
     @cached_property
     def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool], tuple[PlatformSet, PlatformSet]]:
@@ -354,11 +337,18 @@ def problem_of(
     certain_only: bool = False,
 ) -> Problem:
     """Return what a request asks of a device and a route; with `certain_only` among certain facts alone."""
-    context = context_of(facts, request, device, certain_only=certain_only)
-    asked = dict.fromkeys((*(pin.product for pin in request.pins), *request.bare, route.provider, *route.with_))
+    context, pins = context_of(facts, request, device, certain_only=certain_only), {pin.product: pin for pin in request.pins}
+    asked = dict.fromkeys((*pins, *request.bare, route.provider, *route.with_))
     required = tuple(p for p in asked if not facts.products[p].platform and p != "device")
-    optional, platforms = context.optional(required), platforms_of(facts, request)
-    problem = Problem(facts, request, device, route, budget or Budget(), context, required, optional, platforms)
+    optional = context.optional(required)
+    variables = tuple(sorted((*required, *optional), key=facts.ranks.__getitem__))
+    pin = pins.get(GLIBC)
+    glibc = pin and (pin.extra or facts.elements(GLIBC)[pin.mask.bit_length() - 1].version)
+    runtimes = frozenset(product for product in required if facts.products[product].role == Role.LEAF)
+    problem = Problem(
+        facts, request, device, route, budget or Budget(), context, required, optional, variables, pins,
+        context.availability(glibc), runtimes, platforms_of(facts, request),
+    )  # fmt: skip
     unclosed = frozenset(p for p in problem.variables if not problem.is_closed(p)) if certain_only else frozenset[str]()
     return replace(problem, domains={p: problem.domain(p) for p in problem.variables}, open_products=unclosed)
 
