@@ -81,6 +81,13 @@ def _shown_lines(candidate: Candidate) -> list[Block]:
     return [Block(lines if candidate.hits else []), Block([BLANK])]
 
 
+def _steps(facts: Snapshot, candidate: Candidate) -> tuple[str, ...]:
+    """Return what to do about a cause: of an issue first the versions that cure it, without a cure where it is told of."""
+    if candidate.issue is None:
+        return candidate.do
+    return (*issue_cures(facts, candidate.issue.issue), *candidate.do) or (f"no cure is known; see {candidate.sources[0][0]}",)
+
+
 def _symbol(facts: Snapshot, symbol: UndefinedSymbol) -> str:
     """Return which releases export a symbol, and which builds of the package find theirs in the release installed."""
     provider = label(facts, symbol.provider)
@@ -124,8 +131,7 @@ def _fix(facts: Snapshot, diagnosis: Diagnosis, shell: str) -> list[Block]:
         word = "fix" if diagnosis.candidates else "sound"
         blocks.append(Block([BLANK, *labelled(word, f"{title}   ({messages.signed(near.stack.verdict)})")]))
     first = diagnosis.candidates[0] if diagnosis.candidates else None
-    steps_to_do = (*(issue_cures(facts, first.issue.issue) if first.issue else ()), *first.do) if first else ()
-    for number, step in enumerate(steps_to_do[:_STEPS]):
+    for number, step in enumerate(_steps(facts, first)[:_STEPS] if first else ()):
         blocks += labelled_block("" if number else "do", step.rstrip("."), 1 if blocks else 0)
     if diagnosis.ended:
         blocks.append(_instead(facts, diagnosis, shell))
@@ -214,7 +220,8 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "version_problem": diagnosis.about_versions if diagnosis.candidates else None,
         "causes": [
             {
-                **picked(candidate, "id kind title why do weight"),
+                **picked(candidate, "id kind title why weight"),
+                "do": list(_steps(facts, candidate)),
                 "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
                 "sources": source_payloads(candidate.sources),
             }

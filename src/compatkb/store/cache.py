@@ -126,6 +126,7 @@ def data_files(directory: str) -> list[str]:
         ("features", ".toml"),
         ("issues", ".toml"),
         ("index", ".toml"),
+        ("issues", ".toml"),
         ("evidence", ".jsonl"),
         ("symbols", ".xz"),
     ):
