@@ -25,7 +25,6 @@ from compatkb.validate import pip, recorded_index
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
-from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.index_urls import addresses_of, shown
 from compatkb.validate.published import check as check_published
@@ -179,23 +178,6 @@ def test_builds_of_a_channel_are_loaded(context: RunContext, channel: str) -> No
     assert pins[0].partition("==")[2] in seen.detail
     refused = check_import(replace(asked, packages=(("torch", "2.8.0+cuda"),)), context)
     assert refused.outcome is Outcome.NOT_FOUND, refused.detail
-
-
-@pytest.mark.parametrize("channel", ["intel-xpu", pytest.param("intel-legacy-xpu", marks=pytest.mark.long)])
-def test_gate_of_a_build_of_a_channel(context: RunContext, channel: str) -> None:
-    """The version check is read out of the wheel on the channel, wherever its page is."""
-    fits, fails = (
-        replace(
-            cell(channel, "python", f"torch=={torch}", "intel-extension-for-pytorch==2.1.20+xpu", level=Level.GATE),
-            platform=here(context.data),
-        )
-        for torch in ("2.1.0.post0+cxx11.abi", "2.3.1+cxx11.abi")
-    )
-    assert check_gate(fits, context).outcome is Outcome.OK
-    seen = check_gate(fails, context)
-    assert (seen.outcome, REFUSES in seen.detail) == (Outcome.FAILED_IMPORT, True)
-    silent = replace(context, indexes={channel: f"{NOWHERE}/simple/"})
-    assert check_gate(fits, silent).outcome is Outcome.NOT_CHECKED
 
 
 WAYS = {

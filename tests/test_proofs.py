@@ -3,11 +3,8 @@
 import fcntl
 import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -21,7 +18,6 @@ from compatkb.schema import Level, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import line_of, merged, read_evidence
-from compatkb.validate.gate import check as check_gate
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.importing import check_run
 from compatkb.validate.limits import KEPT, find_uv, isolated, run_limited, size_of
@@ -262,7 +258,7 @@ def test_pins_are_put_together_whatever_their_metadata_say(index: Index, context
 def test_pip_takes_its_place_where_uv_is_missing(
     index: Index, context: RunContext, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without uv pip installs, and what metadata exclude is a conflict; what needs uv is not checked."""
+    """Without uv pip installs, and what metadata exclude is a conflict."""
     monkeypatch.setattr("compatkb.validate.environment.find_uv", lambda: None)
     index.add("torch", "8.13.0", "")
     index.add("torchvision", "8.13.0", "", requires=("torch==8.6.9",))
@@ -270,8 +266,6 @@ def test_pip_takes_its_place_where_uv_is_missing(
     seen = [check_import(c, context) for c in (cell(data, torch="8.13.0"), pair, cell(data, torch="8.13.9"))]
     assert [s.outcome for s in seen] == ["ok", "conflict", "not-found"]
     assert set(seen[0].tools) == {"glibc", "pip", "python"}
-    stubbed = ValidationCell(pair.level, pair.tool, pair.packages, pair.python, pair.platform, stubbed=True)
-    assert "needs uv" in check_import(stubbed, context).detail
 
 
 def test_user_configuration_does_not_reach_the_installer(
@@ -299,99 +293,6 @@ def test_numbers_are_compared(index: Index, context: RunContext, data: Path) -> 
     assert "Numpy is not available" in seen[2].detail
 
 
-def gate_cell(data: Path, ipex: str, torch: str) -> ValidationCell:
-    """Return a cell of the level gate."""
-    return cell(data, Level.GATE, torch=torch, intel_extension_for_pytorch=ipex)
-
-
-GATE = f"""
-import torch
-from . import _C
-from .cpu import runtime as r
-from ._version import own
-@r.decorator
-class Thing(torch.nn.Module): pass
-if not torch.__version__.startswith(own):
-    print("ERROR! It {REJECTS} " + own)
-    exit(127)
-import nothing_such
-"""
-
-
-def test_gate_runs_the_shipped_check_alone(index: Index, context: RunContext, data: Path) -> None:
-    """The check is read in parts of the wheel; it rejects a version, passes it, or is not reached, which says nothing."""
-    heavy = {f"intel_extension_for_pytorch/{n}.bin": os.urandom(1 << 20) for n in range(4)}
-    files = {"intel_extension_for_pytorch/_version.py": 'own = "8."', **heavy}
-    index.add(IPEX, "8.1.0", GATE, files=files)
-    index.add(IPEX, "8.1.1", "import torch")
-    index.add(IPEX, "8.1.2", f"import nothing_such\nprint('{REJECTS}')")
-    before = index.sent
-    seen = [check_gate(gate_cell(data, "8.1.0", version), context) for version in ("8.5.0", "9.0.0")]
-    assert index.sent - before < 1 << 20
-    assert [s.outcome for s in seen] == ["ok", "failed-import"]
-    assert seen[1].detail == f"exit status 127: ERROR! It {REJECTS} 8."
-    assert "no version check" in check_gate(gate_cell(data, "8.1.1", "8.5.0"), context).detail
-    unreached = check_gate(gate_cell(data, "8.1.2", "8.5.0"), context)
-    assert (unreached.outcome, "was not reached" in unreached.detail) == ("not-checked", True)
-    assert check_gate(gate_cell(data, "8.1.77", "8.5.0"), context).outcome is Outcome.NOT_FOUND
-    assert check_gate(cell(data, Level.GATE, torch="8.5.0"), context).outcome is Outcome.NOT_CHECKED
-
-
-def test_gate_survives_a_bad_index(index: Index, context: RunContext, data: Path) -> None:
-    """A server without ranges, an endless redirect, a huge member and a broken archive are not checked."""
-    index.add(IPEX, "8.2.0", "#" + "x" * (3 << 20))
-    index.files["intel_extension_for_pytorch-8.2.1-py3-none-any.whl"] = b"PK\x05\x06" + b"\xff" * 18
-    for version in ("8.2.0", "8.2.1"):
-        assert check_gate(gate_cell(data, version, "8.5.0"), context).outcome is Outcome.NOT_CHECKED
-    index.add(IPEX, "8.2.2", GATE)
-    index.ranges = False
-    try:
-        assert "part of a file" in check_gate(gate_cell(data, "8.2.2", "8.5.0"), context).detail
-    finally:
-        index.ranges = True
-    for path in ("loop", "huge"):
-        bad = RunContext(**{**vars(context), "indexes": {"default": f"{index.url}/{path}/"}})
-        assert check_gate(gate_cell(data, "8.2.2", "8.5.0"), bad).outcome is Outcome.NOT_CHECKED
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("nm"), reason="needs gcc and binutils")
-def test_missing_device_libraries_are_stubbed(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
-    """A library that links to a device's runtime loads without it, and the record says so; unmarked cells fail."""
-    (tmp_path / "real.c").write_text("int cudaCount(void) { return 7; } int loose_count(void) { return 7; }")
-    (tmp_path / "real.map").write_text("libcudart.so.12 { global: cudaCount; };")
-    real, user = tmp_path / "libcudart.so.12", tmp_path / "libtorch.so"
-    script = f"-Wl,--version-script={tmp_path / 'real.map'}"
-    subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", script, "-o", real, tmp_path / "real.c"], check=True
-    )
-    (tmp_path / "user.c").write_text("int cudaCount(void); int count(void) { return cudaCount(); }")
-    subprocess.run(["gcc", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
-    load = (
-        "import ctypes, os\nassert ctypes.CDLL(os.path.join(os.path.dirname(__file__), 'lib', 'libtorch.so')).count() == 100"
-    )
-    load += (
-        "\nimport importlib.metadata as m; assert 'nvidia-cuda-runtime' not in {d.metadata['Name'] for d in m.distributions()}"
-    )
-    index.add("nvidia-cuda-runtime", "12.0", "raise SystemError")
-    index.add(
-        "torch", "8.12.0", load, files={"torch/lib/libtorch.so": user.read_bytes()}, requires=("nvidia-cuda-runtime==12.0",)
-    )
-    plain = cell(data, torch="8.12.0")
-    stubbed = ValidationCell(plain.level, plain.tool, plain.packages, plain.python, plain.platform, stubbed=True)
-    seen = check_import(stubbed, context)
-    assert (seen.outcome, seen.stubbed) == ("ok", True)
-    failed = check_import(plain, context)
-    assert (failed.outcome, failed.stubbed) == ("failed-import", False)
-    assert "libcudart.so.12" in failed.detail
-    code = "int cudaCount(void); int torch_new(void); int count(void) { return cudaCount() + torch_new(); }"
-    (tmp_path / "user.c").write_text(code)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-nostdlib", "-Wl,-z,now", "-o", user, tmp_path / "user.c", real], check=True)
-    index.add("torch", "8.13.0", load, files={"torch/lib/libtorch.so": user.read_bytes()})
-    lacking = check_import(replace(stubbed, packages=(("torch", "8.13.0"),)), context)
-    assert "undefined symbol: torch_new" in lacking.detail  # that of a product is missing, whatever is stubbed
-
-
 def test_messages_carry_no_path_of_this_machine() -> None:
     """What is kept of an output is the sentence that decides, without colours, paths or addresses in memory."""
     text = (
@@ -405,13 +306,11 @@ def test_messages_carry_no_path_of_this_machine() -> None:
 
 
 def test_shipped_proofs_speak_of_products() -> None:
-    """Gates and workloads belong to products, and each gate's two sides can be imported."""
+    """Workloads belong to products, and what links the libraries of others can be imported."""
     known = {subject.product: subject for subject in subjects(ROOT / "data").values()}
     scripts = {path.stem for path in (ROOT / "data" / "workloads").glob("*.py")}
     assert scripts <= set(known)
-    for gate in proofs(ROOT / "data").gate:
-        assert known[gate.product].module
-        assert known[gate.against].module
+    assert all(known[links.product].module for links in proofs(ROOT / "data").links)
 
 
 def test_shipped_evidence_is_canonical_and_names_culprits_that_exist(knowledge: Knowledge) -> None:

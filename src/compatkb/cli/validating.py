@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from compatkb.validate.session import ValidationOptions
 
 
-DEPTHS = ("published", "resolve", "gate", "symbols", "import", "run")
+DEPTHS = ("published", "resolve", "symbols", "import", "run")
 """How far a check goes."""
 
 
@@ -44,9 +44,6 @@ def validate(
     stack: Annotated[
         o.Words, o.value("--stack", "PINS", "these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)")
     ] = None,
-    stubbed: Annotated[
-        bool, o.option("--stubbed", "replace the libraries of other devices by empty ones, and say so")
-    ] = False,
     download: Annotated[bool, o.option("--download", "really download and hash the wheels")] = False,
     record: Annotated[str | None, o.value("--record", "DIR", "ask a recorded index in place of the real one")] = None,
     live: Annotated[bool, o.option("--live", "let pip and uv ask the real index themselves, not a record of today")] = False,
@@ -113,7 +110,6 @@ def validate(
         PlanScope(today, products, tuple(python or ()), platform, device, channel, denied),
         levels,
         tuple(tool or ()),
-        stubbed,
         None if (age := max_age if stale is None else stale) is None else timedelta(age),
         again,
         _shard(shard),

@@ -14,7 +14,7 @@ class Level(StrEnum):
 
     PUBLISHED = "published"
     RESOLVE = "resolve"
-    GATE = "gate"
+    GATE = "gate"  # a release's own version check, recorded while there were new ones: not asked any more
     SYMBOLS = "symbols"
     IMPORT = "import"
     RUN = "run"

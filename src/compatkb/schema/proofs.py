@@ -1,4 +1,4 @@
-"""data/proofs.toml: what may be stubbed, where releases check versions, which devices a machine has."""
+"""data/proofs.toml: which devices a machine has, what products export to native libraries and link."""
 
 from fnmatch import fnmatchcase
 from typing import Self
@@ -6,24 +6,6 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from compatkb.schema.base import Id, Record, SourceEntry, Text
-
-
-class Gate(Record):
-    """Where the releases of a product check the version of another one at import."""
-
-    product: Id
-    against: Id
-    files: tuple[Text, ...] = Field(min_length=1)  # within the package; those that a wheel lacks are left out
-    rejects: Text  # part of the sentence with which a release refuses
-    note: Text | None = None
-
-
-class Stubs(Record):
-    """What a run on another device needs present but never calls; patterns as of a shell."""
-
-    distributions: tuple[Text, ...] = ()  # left out of the environment
-    libraries: tuple[Text, ...] = ()  # empty ones take their place
-    note: Text | None = None
 
 
 class ExportedSymbols(Record):
@@ -70,8 +52,6 @@ class ProofFile(Record):
 
     features: tuple[Id, ...] = ()  # of a processor: the ones that decide which code runs
     device: tuple[Device, ...] = ()
-    stubs: Stubs = Stubs()
-    gate: tuple[Gate, ...] = ()
     exports: tuple[ExportedSymbols, ...] = ()
     links: tuple[LinkedLibraries, ...] = ()
 

@@ -10,7 +10,7 @@ from zlib import crc32
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.records import picked
 
-_SHARED = "level tool python platform device index stubbed answered"
+_SHARED = "level tool python platform device index answered"
 """What a cell and the observation that answers it have in common."""
 
 
@@ -25,7 +25,6 @@ class ValidationCell:
     platform: str = "linux-x86_64"
     device: str = "cpu"
     index: str = "default"
-    stubbed: bool = False
     claimed: str = "works"  # what the knowledge base says of it: a verdict
     answered: str = ""  # the address that answers in place of the index
 
@@ -34,14 +33,14 @@ class ValidationCell:
         """The text that names the cell, the same in every run."""
         pins = ",".join(f"{name}=={version}" for name, version in self.packages)
         words = [self.level, self.tool, pins, self.python, self.platform, self.device, self.index]
-        return " ".join([*words, *(["stubbed"] if self.stubbed else []), *([self.answered] if self.answered else [])])
+        return " ".join([*words, *([self.answered] if self.answered else [])])
 
     @property
     def question(self) -> tuple[object, ...]:
         """What is asked, as `Observation.question` has it."""
         return (
             str(self.level), self.packages, self.python, self.platform, self.device, self.index, self.answered, self.tool,
-            self.stubbed,
+            False,  # no library of another device is replaced by an empty one
         )  # fmt: skip
 
     def in_shard(self, number: int, of: int) -> bool:

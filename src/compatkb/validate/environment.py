@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import fnmatch
 import glob
 import os
 import platform
@@ -184,19 +183,12 @@ def _install_uv(cell: ValidationCell, venv: VirtualEnvironment, uv: str) -> None
     words = [uv, "pip", "compile", *target, *index, "--override", str(pins), *shape, str(pins)]
     _must(venv.run(words), venv, cell)
     text = listed.read_text(encoding="utf-8")
-    if cell.stubbed:
-        text = _without_stubs(text, venv.context)
-        listed.write_text(text, encoding="utf-8")
     venv.digest = sha256(text.encode()).hexdigest()
     _must(venv.run([uv, "pip", "install", *target, *index, "--no-deps", "--require-hashes", "-r", str(listed)]), venv, cell)
 
 
 def _install_pip(cell: ValidationCell, venv: VirtualEnvironment, python: str) -> None:
     """Let pip install the pins; it refuses where metadata object."""
-    if cell.stubbed:
-        raise RefusedError(
-            Outcome.NOT_CHECKED, "an environment with stubbed libraries needs uv; run: python -m pip install uv"
-        )
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     own: dict[str, str] = {}
     if venv.context.use_pip_config:  # for pip alone: what is imported afterwards finds an empty home
@@ -211,15 +203,6 @@ def _install_pip(cell: ValidationCell, venv: VirtualEnvironment, python: str) ->
     words += [*addresses_of(cell, venv.context).pip, *pins_of(venv.context.data, cell.packages)]
     _must(venv.run(words, **own), venv, cell)
     venv.digest = sha256(report.read_bytes()).hexdigest()
-
-
-def _without_stubs(text: str, context: RunContext) -> str:
-    """Return a list of requirements without the distributions that are stubbed."""
-    patterns = proofs(context.data).stubs.distributions
-    blocks = re.split(r"\n(?=\S)", text.strip("\n"))
-    names = [canonicalize_name(re.split(r"[=<>~!\[; @]", block, maxsplit=1)[0]) for block in blocks]
-    requirements = [b for b, name in zip(blocks, names, strict=True) if not any(fnmatch.fnmatch(name, p) for p in patterns)]
-    return "\n".join(requirements) + "\n"
 
 
 def _version_of(venv: VirtualEnvironment, words: list[str]) -> str:

@@ -12,7 +12,6 @@ from packaging.version import InvalidVersion, Version
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import RefusedError, VirtualEnvironment, environment, modules_of
-from compatkb.validate.fake_libraries import add_stubs
 from compatkb.validate.limits import Ended
 from compatkb.validate.messages import decisive, remarks, shortened
 from compatkb.validate.proofs import proofs, subjects_of
@@ -65,8 +64,6 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
 
 def import_all(cell: ValidationCell, venv: VirtualEnvironment) -> tuple[Trial, Observation]:
     """Import every product of a cell in its environment; raises RefusedError where that says nothing."""
-    if cell.stubbed:
-        add_stubs(venv)
     modules = [module for _, module in modules_of(cell, venv.context)]
     if not modules:
         raise RefusedError(Outcome.NOT_CHECKED, "no package of this cell has a module that can be imported")

@@ -8,7 +8,6 @@ from compatkb.validate.cell import Check, RunContext, ValidationCell
 TOOLS: dict[Level, tuple[str, ...]] = {
     Level.PUBLISHED: ("index",),
     Level.RESOLVE: ("pip", "uv"),
-    Level.GATE: ("python",),
     Level.SYMBOLS: ("index",),
     Level.IMPORT: ("python",),
     Level.RUN: ("python",),
@@ -19,7 +18,6 @@ _CHECKS = {
     (Level.PUBLISHED, "index"): "published:check",
     (Level.RESOLVE, "pip"): "pip:check",
     (Level.RESOLVE, "uv"): "uv:check",
-    (Level.GATE, "python"): "gate:check",
     (Level.SYMBOLS, "index"): "linking:check",
     (Level.IMPORT, "python"): "importing:check",
     (Level.RUN, "python"): "importing:check_run",

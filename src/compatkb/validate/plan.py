@@ -48,10 +48,10 @@ class Claimed:
     python: str
     verdict: str
 
-    def cell(self, wanted: PlanScope, level: Level, tool: str, *, stubbed: bool = False) -> ValidationCell:
+    def cell(self, wanted: PlanScope, level: Level, tool: str) -> ValidationCell:
         """Return the cell that asks a level and tool about it."""
         return ValidationCell(
-            level, tool, self.packages, self.python, wanted.platform, wanted.device, wanted.channel, stubbed, self.verdict
+            level, tool, self.packages, self.python, wanted.platform, wanted.device, wanted.channel, self.verdict
         )
 
 

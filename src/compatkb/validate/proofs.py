@@ -1,4 +1,4 @@
-"""What proofs need to know of products: what to import, what may be stubbed, where a release checks versions."""
+"""What proofs need to know of products: what to import, how to try it, and what it links."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from compatkb.errors import DataError
 from compatkb.schema import ChannelFile
-from compatkb.schema.proofs import ExportedSymbols, Gate, LinkedLibraries, ProofFile
+from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries, ProofFile
 
 _ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
 
@@ -95,11 +95,6 @@ def proofs(data: Path) -> ProofFile:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise DataError((f"{path}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}",)) from None
-
-
-def gate_of(data: Path, product: str) -> Gate | None:
-    """Return where a product checks the version of another, or None."""
-    return next((gate for gate in proofs(data).gate if gate.product == product), None)
 
 
 def exports_of(data: Path, product: str) -> ExportedSymbols | None:

@@ -30,7 +30,6 @@ class ValidationOptions:
     wanted: PlanScope
     levels: tuple[Level, ...] = (Level.RESOLVE,)
     tools: tuple[str, ...] = ()
-    stubbed: bool = False
     max_age: timedelta | None = None  # None: whatever was checked stays checked
     again: bool = False  # ask fresh ones too
     shard: tuple[int, int] = (1, 1)
@@ -115,7 +114,7 @@ def _planned(
             every = (stack for group in groups for stack in group)
             asked += [(s, [Level.SYMBOLS]) for s in every if len(s.packages) == 1 or unlinked.isdisjoint(s.packages)]
     return [
-        replace(stack.cell(options.wanted, level, tool, stubbed=options.stubbed), answered=options.answered)
+        replace(stack.cell(options.wanted, level, tool), answered=options.answered)
         for stack, levels in asked
         for level in levels
         for tool in TOOLS[level]
@@ -130,8 +129,9 @@ def _unlinked(wanted: PlanScope, known: list[Observation]) -> set[tuple[str, str
 
 
 def _stale(facts: Snapshot, options: ValidationOptions, known: list[Observation]) -> list[ValidationCell]:
-    """Return the cells that evidence older than `max_age` answers, with what the data say of them now."""
-    old = [o for o in known if not is_fresh(o, options.wanted.day, options.max_age) and o.level in options.levels]
+    """Return the cells that evidence older than `max_age` answers and that can still be asked, with what the data say now."""
+    asked = [o for o in known if o.level in options.levels and not o.stubbed]
+    old = [o for o in asked if not is_fresh(o, options.wanted.day, options.max_age)]
     cells = [cell_of(o) for o in sorted(old, key=lambda o: (o.checked, cell_of(o).id))]
     cells = [cell for cell in cells if not options.tools or cell.tool in options.tools]
     return [replace(cell, claimed=_said_of(facts, options.wanted, cell)) for cell in cells]
