@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -33,12 +32,11 @@ from index_server import Index, Served, serving
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.lint import lint
-from compatkb.authoring.loader import SymbolFile, read
-from compatkb.core.symbol_table import pack, unpack
+from compatkb.authoring.loader import read
 from compatkb.doctor.undefined_symbols import undefined_symbols
 from compatkb.doctor.version_extraction import Read
 from compatkb.engine.answer import Answer, resolve
-from compatkb.errors import DataError, UnavailableError
+from compatkb.errors import UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, ProofFile
@@ -47,7 +45,6 @@ from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_lines, text_of
 from compatkb.validate.levels import check
-from compatkb.validate.linking import write_tables
 from compatkb.validate.plan import PlanScope
 from compatkb.validate.proofs import LinkedProducts, belongs
 from compatkb.validate.runner import Threads
@@ -171,20 +168,6 @@ def test_whose_a_symbol_is(symbol: str, own: bool) -> None:
     assert belongs(symbol, TORCH) is own
 
 
-def test_tables_come_back_as_they_were() -> None:
-    """The same content gives the same bytes, and other bytes are refused with the name of their file."""
-    exported = {"1.0": ["torch_a", "torch_b"], "2.0": ["torch_b", "torch_c"], "2.1": []}
-    content = pack("torch", PLATFORM, exported)
-    assert content == pack("torch", PLATFORM, {name: reversed(symbols) for name, symbols in exported.items()})
-    table = unpack("it", content)
-    assert (table.product, table.platform, table.releases) == ("torch", PLATFORM, ("1.0", "2.0", "2.1"))
-    assert (table.having("torch_b"), table.having("torch_c"), table.having("torch")) == (("1.0", "2.0"), ("2.0",), ())
-    assert table.symbols() == {name: frozenset(symbols) for name, symbols in exported.items()}
-    for wrong in (content[:-8], b"no table", b""):
-        with pytest.raises(DataError, match=r"x\.xz"):
-            unpack("x.xz", wrong)
-
-
 def test_what_is_linked_exports_something() -> None:
     """A product cannot be built against one of whose symbols the data say nothing."""
     with pytest.raises(ValueError, match="no `exports` says what that offers"):
@@ -298,25 +281,6 @@ def test_a_wheel_is_read_again_for_other_symbols(tmp_path: Path, index: Index, c
 
 
 @needs_gcc
-def test_a_table_spares_reading_the_provider(tmp_path: Path, index: Index, context: RunContext) -> None:
-    """A pair is answered from the table where that has the release: symbols, and libraries that are needed by name."""
-    old = library(tmp_path / "old", "libtorch_base.so", exporting("torch_a"))
-    offer(index, "torch", "1.0", {"torch/lib/libtorch_base.so": old})
-    write_tables([asked(("torch", "1.0"))], context)
-    del index.projects["torch"]
-    library(tmp_path, "libtorch_base.so", exporting("torch_a"))
-    library(tmp_path, "libtorch_gpu.so", exporting("torch_a"))
-    for version, base in (("1.0", "base"), ("2.0", "gpu")):
-        code = library(tmp_path, "_C.so", asking("torch_a"), f"-L{tmp_path}", f"-l:libtorch_{base}.so")
-        offer(index, "audio", version, {"audio/_C.so": code})
-    pairs = [asked(("audio", version), ("torch", "1.0")) for version in ("1.0", "2.0")]
-    fine, lacking = (check(pair, context) for pair in pairs)
-    assert (fine.outcome, lacking.outcome, lacking.missing) == ("links", "missing-symbol", ("libtorch_gpu.so",))
-    assert write_tables(pairs, context) == []
-    assert check(asked(("audio", "1.0"), ("torch", "2.0")), context).outcome == "not-found"
-
-
-@needs_gcc
 def test_what_links_nothing_says_so_once(tmp_path: Path, index: Index, context: RunContext) -> None:
     """A wheel without a symbol of the other tells it alone, one for every platform too; pairs with it are not evidence."""
     file, content = wheel_file("audio", "1.0", {"audio/__init__.py": b""}, tag="py3-none-any")
@@ -351,33 +315,16 @@ def test_builds_for_several_pythons_are_paired(tmp_path: Path) -> None:
     assert [c.packages for c in choose(facts, options, []) if len(c.packages) == 2] == [(("audio", "1.0"), ("torch", "1.0"))]
 
 
-@needs_gcc
-def test_tables_grow_by_what_was_read(tmp_path: Path, index: Index, context: RunContext) -> None:
-    """A run writes what the provider's wheels export, and keeps the releases that other runs read."""
-    for version, names in (("1.0", ("torch_a", "other")), ("2.0", ("torch_a", "torch_b"))):
-        lib = library(tmp_path / version, "libtorch_base.so", exporting(*names))
-        offer(index, "torch", version, {"torch/lib/libtorch_base.so": lib})
-    for version in ("2.0", "1.0"):
-        (path,) = write_tables([asked(("torch", version))], context)
-    table = unpack(path.name, path.read_bytes())
-    assert table.releases == ("1.0", "2.0")
-    assert (table.having("torch_a"), table.having("torch_b"), table.having("other")) == (("1.0", "2.0"), ("2.0",), ())
-    assert table.having("libtorch_base.so") == ("1.0", "2.0")
-    assert write_tables([asked(("torch", "1.0"))], context) == []
-
-
 def observed(outcome: Outcome, base: str, *missing: str) -> Observation:
     """Return what was seen of audio 1.0 beside a release of torch."""
     return asked(("audio", "1.0"), ("torch", base)).observed(outcome, TODAY, missing=missing)
 
 
-def facts_with(
-    tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = (), symbols: tuple[SymbolFile, ...] = ()
-) -> Snapshot:
+def facts_with(tmp_path: Path, *seen: Observation, claims: tuple[Record, ...] = ()) -> Snapshot:
     """Return the facts of two products with that evidence."""
     torch = product("torch", distribution="torch", releases=["3.0", "2.0", "1.0"])
     audio = product("audio", distribution="audio", releases=["1.0"], claims=list(claims))
-    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen, symbols=symbols))
+    knowledge = build_knowledge(replace(files_of([torch, audio]), evidence=seen))
     add_observations(knowledge)
     return compiled(knowledge, tmp_path)
 
@@ -470,63 +417,51 @@ def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
     assert not choose(facts, replace(options, levels=(Level.RESOLVE,)), [old, new])
 
 
-TABLE = pack(
-    "torch",
-    PLATFORM,
-    {"1.0": ["_ZN2at3oldEv", "torch_a"], "2.0": ["_ZN2at3newEv", "torch_a"], "3.0": ["_ZN2at3newEv", "torch_a", "torch_b"]},
-)
+AUDIO = "/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3oldEv"
 
 
 @pytest.mark.parametrize(
-    ("text", "symbol", "package", "releases"),
+    ("text", "symbol"),
     [
-        ("/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3newEv", "_ZN2at3newEv", "audio", ("2.0", "3.0")),
-        ("libaudio.so: undefined symbol: torch_b", "torch_b", "audio", ("3.0",)),
-        (
-            "dlopen(x): Symbol not found: __ZN2at3oldEv\n  Referenced from: <1-2> /x/audio/_C.so",
-            "_ZN2at3oldEv",
-            "audio",
-            ("1.0",),
-        ),
-        ("/x/audio/_C.so: undefined symbol: _ZN2at4goneEv", "_ZN2at4goneEv", "audio", ()),
-        ("undefined symbol: torch_b", "torch_b", None, ("3.0",)),
+        (AUDIO, "_ZN2at3oldEv"),
+        ("libaudio.so: undefined symbol: torch_b", "torch_b"),
     ],
 )
-def test_a_pasted_symbol_is_looked_up(
-    tmp_path: Path, text: str, symbol: str, package: str | None, releases: tuple[str, ...]
-) -> None:
-    """The package follows from the path of the library, the releases from the table."""
-    facts = table_facts(tmp_path)
-    (found,) = undefined_symbols(facts, text, ())
-    assert (found.symbol, found.product and found.product.id, found.releases) == (symbol, package, releases)
+def test_a_pasted_symbol_leads_to_its_package(tmp_path: Path, text: str, symbol: str) -> None:
+    """The package follows from the path of the library; what is installed of the other one is in the text."""
+    facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
+    (found,) = undefined_symbols(facts, text, (Read("torch", "2.0", 1, 0),))
+    assert (found.symbol, found.product.id, found.provider, found.platform) == (symbol, "audio", "torch", PLATFORM)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "installed"),
     [
-        "/x/audio/_C.so: undefined symbol: mkl_thing",
-        "/x/audio/_C.so: undefined symbol: _ZN2at3ne",
-        "no symbol",
-        "undefined symbol:",
+        (AUDIO, None),
+        (AUDIO, "4.0"),
+        (AUDIO.replace("libaudio.so", "libaudio.dylib"), "2.0"),
+        ("undefined symbol: torch_b", "2.0"),
+        ("no symbol", "2.0"),
+        ("undefined symbol:", "2.0"),
     ],
 )
-def test_nothing_is_said_of_other_symbols(tmp_path: Path, text: str) -> None:
-    """A symbol of another library, or one that is cut off, is missing from the table and proves nothing."""
-    assert undefined_symbols(table_facts(tmp_path), text, ()) == ()
+def test_nothing_is_said_of_what_was_not_read(tmp_path: Path, text: str, installed: str | None) -> None:
+    """A release or a platform of which no symbols were read, or a library of nobody, proves nothing."""
+    facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
+    assert undefined_symbols(facts, text, (Read("torch", installed, 1, 0),) if installed else ()) == ()
 
 
 def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
     """What links with the release that is installed is named; what links without some library is not."""
-    facts = table_facts(tmp_path, observed(Outcome.LINKS, "2.0"), observed(Outcome.LINKS, "3.0", "torch_x"))
-    text = "/x/audio/_C.so: undefined symbol: _ZN2at3oldEv"
+    seen = (
+        observed(Outcome.LINKS, "2.0"),
+        observed(Outcome.LINKS, "3.0", "torch_x"),
+        observed(Outcome.MISSING_SYMBOL, "1.0", "a"),
+    )
+    facts = facts_with(tmp_path, *seen)
     for version, fits in (("2.0", ("1.0",)), ("3.0", ()), ("1.0", ())):
-        (found,) = undefined_symbols(facts, text, (Read("torch", version, 1, 0),))
+        (found,) = undefined_symbols(facts, AUDIO, (Read("torch", version, 1, 0),))
         assert (found.installed, found.fits) == (version, fits)
-
-
-def table_facts(tmp_path: Path, *seen: Observation) -> Snapshot:
-    """Return facts with a table of symbols."""
-    return facts_with(tmp_path, *seen, symbols=(SymbolFile("torch", PLATFORM, TABLE),))
 
 
 PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").read_text(encoding="utf-8"))["case"]
@@ -534,57 +469,27 @@ PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").rea
 
 @pytest.mark.parametrize("case", PASTED, ids=[f"{case['repo']} {case['thread']}" for case in PASTED])
 def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
-    """The package and the releases are those of which the thread tells."""
-    found = undefined_symbols(facts, case["text"], ())
-    said = found[0] if found else None
-    assert (said.product.id if said and said.product else "") == case["package"]
-    if case["package"] or said:
-        assert said
-        assert not case.get("fails") or case["fails"] not in said.releases
-        assert not case.get("built-for") or case["built-for"] in said.releases
-
-
-def records(name: str) -> list[Record]:
-    """Return the lines of a record."""
-    with (ROOT / name).open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def test_what_loaders_named_was_predicted() -> None:
-    """Each symbol that a recorded import or load failed with is one that this release of torch lacks, by the table."""
-    table = unpack("", (ROOT / "data" / "symbols" / f"torch-{PLATFORM}.xz").read_bytes())
-    told = [(row["torch"], symbol) for row in records("tests/symbol_proofs.jsonl") for symbol in row["symbols"]]
-    for row in records("data/evidence/import.jsonl"):
-        found = re.findall(r"undefined symbol: (\w+)", row.get("detail", ""))
-        told += [(row["packages"]["torch"], symbol) for symbol in found]
-    assert len(told) > 30
-    for torch, symbol in told:
-        assert torch in table.releases
-        assert torch not in table.having(symbol), (torch, symbol)
-
-
-def test_pairs_that_were_loaded_came_out_as_recorded() -> None:
-    """A pair of which libraries could not be loaded is recorded without some symbol, and one whose libraries could is not."""
-    recorded = {tuple(sorted(row["packages"].items())): row["outcome"] for row in of_this_platform()}
-    for row in records("tests/symbol_proofs.jsonl"):
-        pair = (("torch", row["torch"]), (row["package"], row["release"]))
-        assert recorded[tuple(sorted(pair))] == ("missing-symbol" if row["symbols"] else "links")
+    """Where symbols were read beside the release, the package is the one of which the thread tells."""
+    found = undefined_symbols(facts, case["text"], (Read("torch", "2.0.0", 1, 0),))
+    assert {one.product.id for one in found} <= {case["package"]} - {""}
+    assert found or case["package"] not in ("torchaudio", "torchvision")
 
 
 def of_this_platform() -> list[Record]:
     """Return what is recorded of symbols on Linux and x86-64."""
-    return [row for row in records("data/evidence/symbols.jsonl") if row["platform"] == PLATFORM]
+    lines = (ROOT / "data" / "evidence" / "symbols.jsonl").read_text(encoding="utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["platform"] == PLATFORM]
 
 
 @pytest.mark.long
 def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> None:
-    """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package and no release that fails."""
+    """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package, and no build that fails."""
     failed = [row for row in of_this_platform() if row["outcome"] == "missing-symbol"]
     drawn = random.Random(500)
     for row in drawn.sample(failed, 500):
         library, symbol = row["detail"].partition(" needs ")[0], drawn.choice(row["missing"])
         text = f"ImportError: /x/lib/python{row['python']}/site-packages/{library}: undefined symbol: {symbol}"
         (package,) = [facts.product(name) for name in row["packages"] if name != "torch"]
-        (found,) = undefined_symbols(facts, text, ())
+        (found,) = undefined_symbols(facts, text, (Read("torch", row["packages"]["torch"], 1, 0),))
         assert found.product == package, text
-        assert row["packages"]["torch"] not in found.releases, text
+        assert not set(row["packages"].values()) & set(found.fits), text

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from compatkb.core.symbol_table import unpack
 from compatkb.core.toml_positions import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
@@ -56,14 +55,6 @@ DEEPEST = 1000  # names of one dotted key: the parser's memory goes with the squ
 _KEYS = re.compile(rb"[\n=\"'#]")
 
 
-class SymbolFile(NamedTuple):
-    """A file of `symbols/`: which releases of a product export which symbols on a platform, packed."""
-
-    product: str
-    platform: str
-    content: bytes
-
-
 @dataclass(frozen=True)
 class Files:
     """Everything that a data directory holds, validated file by file; each group sorted by file name."""
@@ -80,7 +71,6 @@ class Files:
     machine: MachineFile | None = None
     migration: MigrationFile | None = None
     issues: tuple[IssueFile, ...] = ()
-    symbols: tuple[SymbolFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +135,6 @@ class Loaded(NamedTuple):
     documents: tuple[DataDocument, ...]
     evidence: tuple[Observation, ...]
     problems: tuple[LoadProblem, ...]
-    symbols: tuple[SymbolFile, ...] = ()
 
 
 def load(directory: Path, contents: Mapping[str, bytes] | None = None, kept: KeptValues | None = None) -> Files:
@@ -153,7 +142,7 @@ def load(directory: Path, contents: Mapping[str, bytes] | None = None, kept: Kep
     loaded = parse(read(directory) if contents is None else contents, kept)
     if loaded.problems:
         raise DataError(tuple(str(p._replace(path=str(directory / p.path))) for p in loaded.problems))
-    return files_of(loaded.documents, loaded.evidence, loaded.symbols)
+    return files_of(loaded.documents, loaded.evidence)
 
 
 def read(directory: Path) -> dict[str, bytes]:
@@ -165,7 +154,6 @@ def read(directory: Path) -> dict[str, bytes]:
     paths = [path for folder in FOLDERS for path in sorted((directory / folder).glob("*.toml"))]
     paths += [directory / name for name in SINGLE if name in NEEDED or (directory / name).exists()]
     paths += sorted((directory / "evidence").glob("*.jsonl"))
-    paths += sorted((directory / "symbols").glob("*.xz"))
     try:
         if strange := [path for path in paths if not path.is_file() and path.exists()]:
             raise DataError(tuple(f"{path}: is no file" for path in strange))  # reading a pipe or a device would not end
@@ -179,27 +167,22 @@ def parse(contents: Mapping[str, bytes], kept: KeptValues | None = None) -> Load
     problems: list[LoadProblem] = []
     documents: list[DataDocument] = []
     evidence: list[Observation] = []
-    symbols: list[SymbolFile] = []
     for path, content in contents.items():
         if path.endswith(".jsonl"):
             evidence += _read_lines(path, content, problems)
-        elif path.endswith(".xz"):
-            symbols += _read_symbols(path, content, problems)
         elif (document := parse_document(path, content, problems, kept)) is not None:
             documents.append(document)
-    return Loaded(tuple(documents), tuple(evidence), tuple(problems), tuple(symbols))
+    return Loaded(tuple(documents), tuple(evidence), tuple(problems))
 
 
-def files_of(
-    documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = (), symbols: tuple[SymbolFile, ...] = ()
-) -> Files:
+def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = ()) -> Files:
     """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
     records = [document.record for document in documents]
     groups: dict[str, Any] = {name: tuple(r for r in records if isinstance(r, model)) for name, model in FOLDERS.items()}
     for name, model in SINGLE.items():
         if name != EXCEPTIONS:  # which only lint reads
             groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
-    return Files(**groups, evidence=evidence, symbols=symbols)
+    return Files(**groups, evidence=evidence)
 
 
 def model_of(path: str) -> type[Record]:
@@ -253,15 +236,6 @@ def _faults(error: ValidationError) -> Iterator[tuple[Where, str]]:
         if item["type"] == "string_type" and isinstance(item["input"], (int, float)):
             message = "write it in quotes: TOML reads a bare 3.10 as 3.1"
         yield where, ": ".join(filter(None, (".".join(map(str, where)), message)))
-
-
-def _read_symbols(path: str, content: bytes, problems: list[LoadProblem]) -> list[SymbolFile]:
-    try:
-        table = unpack(path, content)
-    except DataError as error:
-        problems.append(LoadProblem(path, None, error.problems[0].removeprefix(f"{path}: ")))
-        return []
-    return [SymbolFile(table.product, table.platform, content)]
 
 
 def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[Observation]:

@@ -1,18 +1,15 @@
-"""Symbols that a loader did not find: which releases export them, and which builds of the package do not need them."""
+"""Symbols that a loader did not find: whose library asked for them, and which builds find all theirs in what is installed."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from compatkb.core.symbol_table import SymbolTable
 from compatkb.doctor.version_extraction import Read
-from compatkb.store.queries.provenance import ObservationRecord, observations, symbol_tables
+from compatkb.store.queries.provenance import ObservationRecord, observations
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 _MOST = 3
-_SPACE = 6
-"""Letters of a mangled name that tell its namespace, as in _ZN2at and _ZN3c1."""
 _NEAR = 400
 """How many characters before and after the words of the loader are looked at: paths are shorter."""
 _WORDS = ("undefined symbol:", "Symbol not found:", "undefined reference to", "procedure entry point")
@@ -23,30 +20,28 @@ _STEM = re.compile(r"^(?:lib)?_?(.+?)(?:\.(?:cpython|cp|abi3).*)?\.(?:so|pyd|dll
 
 
 class UndefinedSymbol(NamedTuple):
-    """A symbol that a library asked for in vain, and what the tables of exported symbols say of it."""
+    """A symbol that a library asked for in vain, and what was read of the wheels of its product."""
 
     symbol: str
-    library: str  # the path that the text names, empty where it names none
-    product: Product | None  # whose library it is
-    provider: str  # the product whose symbols are known
-    platform: str  # of the table
-    releases: tuple[str, ...]  # that export it, oldest first
-    known: tuple[str, ...]  # all releases of the table
-    installed: str  # the release of the provider that the text names, empty where it names none
+    library: str  # the path that the text names
+    product: Product  # whose library it is
+    provider: str  # the product whose symbols it needs
+    platform: str
+    installed: str  # the release of the provider that the text names
     fits: tuple[str, ...]  # builds of the product that find all their symbols in that release, newest first
 
 
 def undefined_symbols(facts: Snapshot, text: str, versions: Iterable[Read]) -> tuple[UndefinedSymbol, ...]:
-    """Return the first symbols that a pasted text misses and that some release of a known product exports.
+    """Return the first symbols that libraries of known products miss in a release that the text names.
 
-    One that no release exports is returned too where it was asked for by a library of a known product.
+    Only where the symbols of that release were read beside builds of the product, on the platform of which the text speaks.
     """
-    symbols = list(dict.fromkeys(_asked(text)))[:_MOST]
-    tables = _best_first(symbol_tables(facts), text) if symbols else ()
+    asked = list(dict.fromkeys(_asked(text)))[:_MOST]
     seen: dict[str, str] = {}
     for read in versions:
-        seen.setdefault(read.product, read.version)
-    return tuple(filter(None, (_looked_up(facts, tables, *asked, seen) for asked in symbols)))
+        seen.setdefault(read.product, read.version.partition("+")[0])
+    platforms = _platforms(text)
+    return tuple(filter(None, (_looked_up(facts, platforms, *each, seen) for each in asked)))
 
 
 def _asked(text: str) -> Iterator[tuple[str, str]]:
@@ -70,29 +65,32 @@ def _paths(text: str) -> list[str]:
     return [word[: places[-1]] for word, places in ends if places]
 
 
-def _best_first(tables: tuple[SymbolTable, ...], text: str) -> tuple[SymbolTable, ...]:
-    """Return tables with those first that are for the system and architecture of which the text speaks."""
+def _platforms(text: str) -> tuple[str, ...]:
+    """Return the platforms of which a text speaks."""
     lowered = text.lower()
     system = "macos" if ".dylib" in lowered or "symbol not found" in lowered else "windows" if ".dll" in lowered else "linux"
-    arch = ("aarch64", "arm64") if "aarch64" in lowered or "arm64" in lowered or system == "macos" else ("x86_64",)
-    wanted = [table for table in tables if table.platform in {f"{system}-{name}" for name in arch}]
-    return (*wanted, *(table for table in tables if table not in wanted))
+    is_arm = "aarch64" in lowered or "arm64" in lowered or system == "macos"
+    return tuple(f"{system}-{arch}" for arch in (("aarch64", "arm64") if is_arm else ("x86_64",)))
 
 
 def _looked_up(
-    facts: Snapshot, tables: tuple[SymbolTable, ...], symbol: str, library: str, seen: dict[str, str]
+    facts: Snapshot, platforms: tuple[str, ...], symbol: str, library: str, seen: dict[str, str]
 ) -> UndefinedSymbol | None:
     product = _product_of(facts, library)
-    table = next((t for t in tables if t.having(symbol)), None)
-    if table is None and product:  # one that it lacks, and would have: of the same namespace, and not cut off
-        others = (t for t in tables if t.product != product.id)
-        table = next((t for t in others if t.has_like(symbol[:_SPACE]) and not t.has_like(symbol)), None)
-    if table is None:
+    own = (product.distribution or product.id) if product else ""
+    if product is None or not seen:
         return None
-    installed = seen.get(table.product, "").partition("+")[0]
-    fits = _fitting(facts, product, table, installed) if product and installed else ()
-    releases = table.having(symbol)
-    return UndefinedSymbol(symbol, library, product, table.product, table.platform, releases, table.releases, installed, fits)
+    pairs = [o for o in observations(facts, "symbols") if own in o.packages and f"{o.os}-{o.arch}" in platforms]
+    for other in sorted({name for o in pairs for name in o.packages if name != own}):
+        provider = facts.product(other)
+        installed = seen.get(provider.id, "") if provider and provider.id != product.id else ""
+        beside = [o for o in pairs if o.packages.get(other) == installed]
+        if provider and beside:
+            platform = f"{beside[0].os}-{beside[0].arch}"
+            return UndefinedSymbol(
+                symbol, library, product, provider.id, platform, installed, _fitting(facts, product, own, beside)
+            )
+    return None
 
 
 def _product_of(facts: Snapshot, library: str) -> Product | None:
@@ -104,15 +102,7 @@ def _product_of(facts: Snapshot, library: str) -> Product | None:
     return next((product for name in names if name and (product := facts.product(name))), None)
 
 
-def _fitting(facts: Snapshot, product: Product, table: SymbolTable, release: str) -> tuple[str, ...]:
+def _fitting(facts: Snapshot, product: Product, own: str, beside: list[ObservationRecord]) -> tuple[str, ...]:
     """Return the builds of a product that find all their symbols in a release, newest first."""
-    own, other = product.distribution or product.id, facts.products[table.product].distribution or table.product
-    system, _, arch = table.platform.rpartition("-")
-    order = [element.version for element in facts.elements(product.id)]
-
-    def fits(seen: ObservationRecord) -> bool:
-        where = (seen.outcome, seen.os, seen.arch, seen.packages.get(other))
-        return where == ("links", system, arch, release) and own in seen.packages and not seen.missing
-
-    versions = {seen.packages[own] for seen in observations(facts, "symbols") if fits(seen)}
-    return tuple(version for version in reversed(order) if version in versions)
+    versions = {seen.packages[own] for seen in beside if seen.outcome == "links" and not seen.missing}
+    return tuple(e.version for e in reversed(facts.elements(product.id)) if e.version in versions)

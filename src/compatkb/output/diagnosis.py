@@ -89,19 +89,13 @@ def _steps(facts: Snapshot, candidate: Candidate) -> tuple[str, ...]:
 
 
 def _symbol(facts: Snapshot, symbol: UndefinedSymbol) -> str:
-    """Return which releases export a symbol, and which builds of the package find theirs in the release installed."""
-    provider = label(facts, symbol.provider)
+    """Return whose library misses a symbol, and which builds of its package find theirs in the release installed."""
+    provider = f"{label(facts, symbol.provider)} {symbol.installed}"
     system, _, arch = symbol.platform.rpartition("-")
     where = f"{value(facts, 'os', system)} {arch}"
-    if not symbol.releases:
-        first, last = symbol.known[0], symbol.known[-1]
-        return f"No {provider} from {first} to {last} of the default index exports {symbol.symbol} ({where})."
-    text = f"{symbol.symbol} is exported by {provider} {ranges(symbol.releases, symbol.known)} ({where})"
-    if symbol.installed and symbol.installed in symbol.known and symbol.installed not in symbol.releases:
-        text += f", not by the {symbol.installed} of this text"
-    if symbol.fits and symbol.product:
-        text += f"; {provider} {symbol.installed} goes with {symbol.product.label} {shortened(symbol.fits)}"
-    return f"{text}."
+    if not symbol.fits:
+        return f"No {symbol.product.label} of the default index finds all its symbols in {provider} ({where})."
+    return f"{provider} goes with {symbol.product.label} {shortened(symbol.fits)}, which miss no symbol ({where})."
 
 
 def _denied(facts: Snapshot, diagnosis: Diagnosis) -> list[Block]:
@@ -248,10 +242,8 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "symbols": [
             {
                 **picked(symbol, "symbol library"),
-                "product": symbol.product.id if symbol.product else None,
-                **picked(symbol, "provider platform releases"),
-                "installed": symbol.installed or None,
-                "fits": symbol.fits,
+                "product": symbol.product.id,
+                **picked(symbol, "provider platform installed fits"),
             }
             for symbol in diagnosis.symbols
         ],

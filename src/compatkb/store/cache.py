@@ -128,7 +128,6 @@ def data_files(directory: str) -> list[str]:
         ("index", ".toml"),
         ("issues", ".toml"),
         ("evidence", ".jsonl"),
-        ("symbols", ".xz"),
     ):
         try:
             with os.scandir(os.path.join(directory, folder)) as entries:

@@ -6,7 +6,7 @@ from compatkb.store.queries.claims import Citation, ClaimRecord, FeatureRecord, 
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord
 from compatkb.store.queries.images import ColumnRecord, ContentRecord, ImageRecord, ListingRecord, RunRecord
 from compatkb.store.queries.products import ChannelRecord, ElementDetails, ProductDetails, ReleaseRecord
-from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord, SymbolRecord
+from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.records import (
     Advisory,
     CellsRecord,
@@ -69,7 +69,6 @@ TABLES = {
     "reading": StoredTable(ReadingRecord),
     "document": StoredTable(DocumentRecord),
     "observation": StoredTable(ObservationRecord, "id"),
-    "symbols": StoredTable(SymbolRecord, "product platform"),
     "cells": StoredTable(CellsRecord, "id"),
 }
 """Every table by its name, in the order in which they are filled."""

@@ -10,21 +10,17 @@ import threading
 from collections import defaultdict
 from collections.abc import Container, Iterable
 from fnmatch import fnmatchcase
-from functools import cache
-from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from compatkb.core.atomic_write import write_file
 from compatkb.core.platforms import target
-from compatkb.core.symbol_table import pack, unpack
 from compatkb.errors import NotListedError, UnavailableError
-from compatkb.schema import Level, Observation, Outcome
+from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.index_urls import LINKS, channel_of
-from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of, table_path
+from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of
 from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
 
 _NAMED = 3
@@ -83,24 +79,11 @@ def symbols_of(
 def _offered(
     cell: ValidationCell, context: RunContext, build: tuple[str, str, ProvenProduct], exports: ExportedSymbols
 ) -> Container[str]:
-    """Return the symbols and libraries of a provider: from the tables of the data, else from its wheel, which is large."""
-    if cell.index == "default" and not cell.answered:
-        symbols = kept_releases(table_path(context.data, exports.product, cell.platform)).get(build[1])
-        if symbols:
-            return symbols
+    """Return the symbols and libraries of a provider, whose wheel is large: it is read once, and kept in the cache."""
     wheel = symbols_of(cell, context, build, exports)
     if not wheel.exported:
         raise UnavailableError(f"{wheel.file}: none of its libraries could be read")
     return wheel.offered(exports)
-
-
-@cache
-def kept_releases(path: Path) -> dict[str, Container[str]]:
-    """Return the releases of a table of the data, each with its symbols and names of libraries; none where it is missing."""
-    if not path.is_file():
-        return {}
-    table = unpack(str(path), path.read_bytes())
-    return {release: table.of(release) for release in table.releases}
 
 
 def missing(consumer: WheelSymbols, offered: Container[str], exports: ExportedSymbols) -> tuple[tuple[Library, str], ...]:
@@ -163,45 +146,3 @@ def newest_versions(names: Iterable[str]) -> dict[str, Version]:
         version = Version(match[2])
         newest[match[1]] = max(newest.get(match[1], version), version)
     return newest
-
-
-def write_tables(cells: Iterable[ValidationCell], context: RunContext) -> list[Path]:
-    """Add to the tables of the data directory what the wheels of these cells export; returns the files that changed.
-
-    The wheels were read when the cells were answered, so they come from the cache; one that could not be read is left out.
-    """
-    tables: dict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
-    for cell in cells:
-        if cell.level is not Level.SYMBOLS or cell.index != "default" or cell.answered:
-            continue
-        for build in subjects_of(context.data, cell.packages):
-            _, version, subject = build
-            exports, releases = exports_of(context.data, subject.product), tables[subject.product, cell.platform]
-            if exports and version not in releases and not _is_kept(cell, context, subject.product, version):
-                try:
-                    wheel = symbols_of(cell, context, build, exports)
-                except (NotListedError, UnavailableError):
-                    continue
-                if wheel.exported:
-                    releases[version] = wheel.offered(exports)
-    return [
-        changed for key, releases in sorted(tables.items()) if releases and (changed := _written(context.data, *key, releases))
-    ]
-
-
-def _is_kept(cell: ValidationCell, context: RunContext, product: str, version: str) -> bool:
-    """Return whether a pair was answered from the table, so that the wheel was not read."""
-    return len(cell.packages) > 1 and version in kept_releases(table_path(context.data, product, cell.platform))
-
-
-def _written(directory: Path, product: str, platform: str, releases: dict[str, frozenset[str]]) -> Path | None:
-    path = table_path(directory, product, platform)
-    old = path.read_bytes() if path.is_file() else b""
-    known = unpack(str(path), old).symbols() if old else {}
-    merged = dict(sorted({**known, **releases}.items(), key=lambda item: Version(item[0])))
-    new = pack(product, platform, merged)
-    if new == old:
-        return None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, new)
-    return path

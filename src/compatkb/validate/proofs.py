@@ -122,11 +122,6 @@ def _is_named(name: str, exports: ExportedSymbols) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in exports.names)
 
 
-def table_path(data: Path, product: str, platform: str) -> Path:
-    """Return where a data directory keeps the table of what a product exports on a platform."""
-    return data / "symbols" / f"{product}-{platform}.xz"
-
-
 def linked_products(data: Path) -> tuple[LinkedProducts, ...]:
     """Return which products of a data directory link which others."""
     known = proofs(data)

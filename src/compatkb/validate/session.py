@@ -162,10 +162,6 @@ def validate(
             write_file(out, text_of(records).encode())
         else:
             add_evidence(context.data, records)
-            if any(each.level is Level.SYMBOLS and each.outcome is not Outcome.NOT_CHECKED for each in seen):
-                from compatkb.validate.linking import write_tables  # with what reads indexes and libraries
-
-                write_tables(cells, context)
         journal.remove()
     save()
     by_question = {observation.question: observation for observation in seen}

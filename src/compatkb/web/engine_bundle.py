@@ -18,7 +18,6 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.errors import UnavailableError
 from compatkb.store.cache import cache_directory
-from compatkb.store.trimming import without_rows
 from compatkb.web.browser import SETTINGS, SNAPSHOT
 from compatkb.web.pages import Site, sources
 
@@ -28,8 +27,6 @@ LEFT_OUT = frozenset(
     ("authoring", "check", "cli", "docgen", "doctor", "export", "migrate", "parsers", "refresh", "schema", "validate")
 )
 """The parts of the program that give no answers."""
-UNREAD = ("symbols",)
-"""The tables that only those parts read."""
 LIBRARIES = ("jinja2", "markupsafe", "packaging")
 _DOWNLOAD_SECONDS = 300
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -100,7 +97,7 @@ def engine_files(site: Site, snapshot: Path, pyodide: Pyodide) -> dict[str, byte
 
 def engine_size(snapshot: Path, pyodide: Pyodide) -> str:
     """Return about how much a browser loads, compressed, for people."""
-    parts = [without_rows(snapshot, UNREAD), *pyodide.files.values()]
+    parts = [snapshot.read_bytes(), *pyodide.files.values()]
     total = sum(len(gzip.compress(part, 6)) for part in parts) + sum(size for _, size in _library_sizes())
     return f"{total / 1_000_000:.1f} MB"
 
@@ -130,7 +127,7 @@ def _bundle(snapshot: Path, settings: bytes) -> bytes:
             _add(archive, name, path.read_bytes())
         for path in sorted((sources() / "templates").glob("*.html")):
             _add(archive, f"compatkb/_web/templates/{path.name}", path.read_bytes())
-        _add(archive, SNAPSHOT, without_rows(snapshot, UNREAD))
+        _add(archive, SNAPSHOT, snapshot.read_bytes())
         _add(archive, SETTINGS, settings)
     return buffer.getvalue()
 

@@ -61,7 +61,6 @@ def compile_snapshot(
         "statement": features.statements(knowledge),
         "document": provenance.documents(knowledge),
         "observation": provenance.observations(knowledge),
-        "symbols": provenance.symbols(knowledge),
         "cells": cells.records(),
     }
     with closing(sqlite3.connect(target)) as db:

@@ -8,7 +8,7 @@ from datetime import date
 from compatkb.authoring.citation import cite_text, cite_url, cited
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Record, SourceEntry
-from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord, SymbolRecord
+from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.rows import dumps
 
 
@@ -49,11 +49,6 @@ def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
             unlinked=seen.unlinked,
             fetched=seen.fetched,
         )
-
-
-def symbols(knowledge: Knowledge) -> Iterator[SymbolRecord]:
-    """Yield the tables of exported symbols, as they are kept."""
-    yield from (SymbolRecord(*file) for file in knowledge.files.symbols)
 
 
 def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:

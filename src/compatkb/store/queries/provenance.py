@@ -4,7 +4,6 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.core.symbol_table import SymbolTable, unpack
 from compatkb.store.queries.products import hardware_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.rows import TextMap, Texts, read_list
@@ -63,14 +62,6 @@ class GuideRecord(NamedTuple):
     body: str
 
 
-class SymbolRecord(NamedTuple):
-    """A table of exported symbols, packed as its file is."""
-
-    product: str
-    platform: str
-    content: bytes
-
-
 def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
     """Return the cited documents, sorted."""
     return facts.records(DocumentRecord, "from document order by rowid")
@@ -81,13 +72,6 @@ def observations(facts: Snapshot, level: str | None = None) -> tuple[Observation
     """Return what commands saw, at one level where it is named, in the order of the evidence."""
     where, values = ("where level = ?", (level,)) if level else ("", ())
     return facts.records(ObservationRecord, f"from observation {where} order by id", *values)
-
-
-@memoized
-def symbol_tables(facts: Snapshot) -> tuple[SymbolTable, ...]:
-    """Return the tables of exported symbols, sorted by product and platform."""
-    rows = facts.select("select product, platform, content from symbols order by product, platform")
-    return tuple(unpack(f"symbols of {product} on {platform}", content) for product, platform, content in rows)
 
 
 def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
