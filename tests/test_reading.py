@@ -510,15 +510,6 @@ def test_a_quoted_word_of_bash_is_no_variable() -> None:
     ]
 
 
-def test_the_wheel_of_a_url_may_have_a_variant() -> None:
-    """A label of a variant in the last part of a URL has to be explained by the lock."""
-    text = (
-        'lock-version = "1.0"\ncreated-by = "x"\n[[packages]]\nname = "t"\nversion = "1"\nvariants-json = {}\n'
-        '[[packages.wheels]]\nurl = "https://a.example/t/t-1-py3-none-any-xpu.whl"\nhashes = {sha256 = "00"}\n'
-    )
-    assert any("variants xpu are for" in problem.message for problem in read("pylock.toml", text).problems)
-
-
 def test_a_name_has_fewer_than_200_letters() -> None:
     """What is longer is no name of a package."""
     assert [is_name("a" * length) for length in (199, 200)] == [True, False]

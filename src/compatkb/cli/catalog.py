@@ -26,7 +26,7 @@ def show_record(
         str,
         o.word(
             "PRODUCT",
-            "a product, an image repository such as OWNER/NAME, or a file NAME-VERSION-variants.json",
+            "a product, or an image repository such as OWNER/NAME",
             completion.products_and_features,
         ),
     ],
@@ -41,11 +41,6 @@ def show_record(
 
     facts, clock = open_facts(data, as_of)
     as_json = form == "json"
-    if product.endswith("-variants.json"):
-        from compatkb.output.variants import variants_json, variants_screen
-
-        show(variants_json(facts, product) if as_json else variants_screen(facts, product))
-        return 0
     if "/" in product:
         from compatkb.output.images import repository_text
 

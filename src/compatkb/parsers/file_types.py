@@ -12,7 +12,6 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("pylock", "pylock", r"(?:.*/)?pylock(?:\.[^/.]+)?\.toml"),
     ("python-version", ".python-version", r"(?:.*/)?\.python-version"),
     ("installer", "", r"(?:.*/)?(?:uv\.toml|\.?pip(?:\.conf|\.ini)|\.env(?:\.[\w-]+)?)"),
-    ("variants", "-variants.json", r"(?:.*/)?[^/]+-\d[^/-]*-variants\.json"),
     ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
     ("requirements", "requirement", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
     ("dockerfile", "erfile", r"(?:.*/)?(?:(?:Docker|Container)file(?:[._-][^/]*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),

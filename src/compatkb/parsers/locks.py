@@ -1,4 +1,4 @@
-"""Locks: uv.lock, poetry.lock, pylock.toml; tables of variants."""
+"""Locks: uv.lock, poetry.lock, pylock.toml."""
 
 import re
 from collections import Counter
@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compatkb.core.names import normal
-from compatkb.core.text_position import Place
 from compatkb.parsers.documents import Toml, read_toml
-from compatkb.parsers.positioned_yaml import YamlNode, read_json
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, locked, unquoted
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, locked
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse
-from compatkb.parsers.variants import label_of, named_release, variants_of
 
 STEP = 1
 _DIRECT = ("git", "url", "file", "path", "directory", "vcs", "archive")
@@ -72,7 +69,6 @@ def read_lock(source: SourceFile, reading: ParsedFile) -> None:
             continue
         if isinstance(value := row.get("source"), dict) and set(value) & {"editable", "virtual", "directory"}:
             continue
-        _check_variants(row, place, reading)
         several = normal(name) in groups
         of_groups = [MAIN]
         marker = _text(row.get("marker"))
@@ -87,22 +83,6 @@ def read_lock(source: SourceFile, reading: ParsedFile) -> None:
             origin = {"only_index": _index(row, tool), "url": _elsewhere(row)}
             package = locked(place, version, name, f"=={version}", tool=tool, marker=marker, group=group, **origin)
             reading.add(package)
-
-
-def _check_variants(row: Mapping[str, Any], place: Place, reading: ParsedFile) -> None:
-    """Note variant wheels of a package whose labels nothing explains, and a table of them that does not keep the draft."""
-    wheels = row.get("wheels")
-    files = [w for w in wheels if isinstance(w, dict)] if isinstance(wheels, list) else []
-    names = [re.split(r"[/\\]", str(w.get("name") or w.get("url") or w.get("path") or ""))[-1] for w in files]
-    labels = {label for name in names if (label := label_of(unquoted(name.partition("#")[0])))}
-    table = row.get("variants-json")
-    if table is None:
-        return  # uv names the labels in the files alone
-    variants, problems = variants_of(table)
-    for problem in problems:
-        reading.problem(place, f"variants-json: {problem.message}")
-    if unknown := sorted(labels - {variant.label for variant in variants}):
-        reading.problem(place, f"variants-json: does not tell what the variants {', '.join(unknown)} are for")
 
 
 def _groups(document: Toml, array: str) -> set[str]:
@@ -215,22 +195,3 @@ def _reached(graph: Mapping[_Node, list[_Node]], nodes: Iterable[_Node]) -> set[
 
 def _items(value: object) -> list[tuple[str, Any]]:
     return list(value.items()) if isinstance(value, dict) else []
-
-
-def read_variants(source: SourceFile, reading: ParsedFile) -> None:
-    """Add the release that a table is about, and what of the table does not keep the draft."""
-    tree = read_json(source, reading)
-    if tree is None or (release := named_release(reading.path)) is None:
-        return
-    for problem in variants_of(plain(tree))[1]:
-        node = tree.get(*problem.keys)
-        reading.problem(node.place if node else tree.place, problem.message)
-    name, version = release
-    reading.add(locked(tree.place, "{", name, f"=={version}"))
-
-
-def plain(node: YamlNode) -> Any:
-    """Return a tree as dictionaries, lists and texts."""
-    if node.kind == "map":
-        return {key.text: plain(value) for key, value in node.pairs}
-    return [plain(item) for item in node.items] if node.kind == "list" else node.text

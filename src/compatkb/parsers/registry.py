@@ -13,7 +13,6 @@ _READERS = {
     "setup.cfg": "setuptools_files.read_setup_cfg",
     "setup.py": "setuptools_files.read_setup_script",
     **dict.fromkeys(("uv.lock", "poetry.lock", "pylock"), "locks.read_lock"),
-    "variants": "locks.read_variants",
     **dict.fromkeys(("requirements", "constraints"), "requirements.read_requirements"),
     "dockerfile": "dockerfile.read_dockerfile",
     "python-version": "requirements.read_python_version",

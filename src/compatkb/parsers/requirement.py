@@ -12,8 +12,8 @@ _PLAIN = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)[ \t]*((?:[=!<
 _CLAUSE = re.compile(r"[ \t]*(==|!=|<=|>=|<|>)[ \t]*([0-9]+(?:\.[0-9]+)*(\+[a-z0-9]+(?:\.[a-z0-9]+)*)?)[ \t]*")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
-_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-[^-/]+-[^-/]+(?:-[0-9a-z_.]+)?\.whl")
-"""The name of a wheel, with the label of its variant where it has one (PEP 825, a draft)."""
+_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-[^-/]+-[^-/]+\.whl")
+"""The name of a wheel."""
 MOST_LETTERS = 2000
 
 
