@@ -26,7 +26,7 @@ from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, 
 from compatkb.validate.limits import find_uv
 from compatkb.validate.plan import PlanScope, claimed
 from compatkb.validate.record import RecordedIndex, Wheel, headers_of, line_of
-from compatkb.validate.runner import Dask, Threads, run
+from compatkb.validate.runner import Threads, run
 from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
@@ -140,18 +140,6 @@ def test_shards_are_disjoint_and_complete(parts: int, tmp_path: Path) -> None:
     assert (data / "evidence" / "resolve.jsonl").read_text() == text_of(
         [accept(c, context(tmp_path)) for c in sorted_cells(60)]
     )
-
-
-@pytest.mark.filterwarnings("default:Creating scratch directories")  # which it does where the disk is busy
-def test_dask_and_threads_give_the_same_bytes(tmp_path: Path) -> None:
-    """Whichever executor ran, the evidence is the same."""
-    distributed = pytest.importorskip("distributed")
-    results = []
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster:
-        for number, executor in enumerate((Threads(2), Dask(cluster.scheduler_address))):
-            with Journal(tmp_path / f"{number}.jsonl") as journal:
-                results.append(text_of(run(cells(20), accept, context(tmp_path), executor, journal)))
-    assert results[0] == results[1]
 
 
 def test_a_check_that_breaks_ends_no_run(tmp_path: Path) -> None:

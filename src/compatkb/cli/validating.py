@@ -3,7 +3,7 @@
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
@@ -55,10 +55,6 @@ def validate(
         bool, o.option("--use-pip-config", "let pip and uv read their configuration (default: isolated)")
     ] = False,
     jobs: Annotated[int, o.value("--jobs", "N", "cells at a time", min=1)] = 2,
-    executor: Annotated[
-        Literal["threads", "dask"], o.option("--executor", "threads of this machine, or a Dask cluster")
-    ] = "threads",
-    scheduler: Annotated[str | None, o.value("--scheduler", "ADDRESS", "the Dask scheduler")] = None,
     shard: Annotated[str, o.value("--shard", "I/N", "only the I-th of N parts of the cells")] = "1/1",
     limit: Annotated[int | None, o.value("--limit", "N", "at most N cells", min=1)] = None,
     max_age: Annotated[
@@ -91,7 +87,7 @@ def validate(
     from compatkb.validate.plan import PlanScope
     from compatkb.validate.proofs import linked_products
     from compatkb.validate.report_text import report_payload, report_text
-    from compatkb.validate.runner import Dask, ProgressLine, Threads
+    from compatkb.validate.runner import ProgressLine, Threads
     from compatkb.validate.session import ValidationOptions, choose, run_context
     from compatkb.validate.session import validate as ask
 
@@ -140,9 +136,8 @@ def validate(
         seconds=seconds,
         megabytes=megabytes,
     )
-    runner = Dask(scheduler) if executor == "dask" else Threads(jobs)
     with ProgressLine() as progress:
-        report = ask(cells, context, runner, Path(out) if out else None, progress)
+        report = ask(cells, context, Threads(jobs), Path(out) if out else None, progress)
     print(report_payload(report) if form == "json" else report_text(report), end="")
     return report.exit_code
 

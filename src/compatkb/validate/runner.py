@@ -5,19 +5,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
-from typing import Protocol, Self
+from typing import Self
 
-from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import Check, RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal
-
-
-class Executor(Protocol):
-    """Runs one function over many cells, in any order."""
-
-    def run(self, function: Callable[[ValidationCell], Observation], cells: Sequence[ValidationCell]) -> Iterator[Observation]:
-        """Yield what the function returns, as it comes."""
 
 
 class Threads:
@@ -44,38 +36,11 @@ class Threads:
                 pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Dask:
-    """A Dask cluster, for when one machine is too small."""
-
-    def __init__(self, scheduler: str | None) -> None:
-        """Connect to a scheduler, None for one of this machine; raises UnavailableError where Dask or it is missing."""
-        try:
-            from distributed import Client
-        except ImportError:
-            raise UnavailableError("--executor dask needs Dask; run: python -m pip install 'compatkb[dask]'") from None
-        try:
-            self._client = Client(scheduler, timeout=15)
-        except (OSError, ValueError) as error:
-            raise UnavailableError(f"{scheduler}: no Dask scheduler answers: {error}") from None
-
-    def run(self, function: Callable[[ValidationCell], Observation], cells: Sequence[ValidationCell]) -> Iterator[Observation]:
-        """Yield what the function returns, as it comes."""
-        from distributed import as_completed
-
-        futures = self._client.map(function, cells, pure=False)
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            self._client.cancel(futures)
-            self._client.close()
-
-
 def run(
     cells: Iterable[ValidationCell],
     check: Check,
     context: RunContext,
-    executor: Executor,
+    executor: Threads,
     journal: Journal,
     progress: Callable[[int, int, Observation], None] = lambda *_: None,
 ) -> list[Observation]:

@@ -20,7 +20,7 @@ from compatkb.validate.plan import Claimed, PlanScope, claimed, linked, named, v
 from compatkb.validate.proofs import LinkedProducts
 from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.regressions import with_rot
-from compatkb.validate.runner import Executor, run
+from compatkb.validate.runner import Threads, run
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _said_of(facts: Snapshot, wanted: PlanScope, cell: ValidationCell) -> str:
 def validate(
     cells: list[ValidationCell],
     context: RunContext,
-    executor: Executor,
+    executor: Threads,
     out: Path | None,
     progress: Callable[[int, int, Observation], None],
 ) -> ValidationReport:
