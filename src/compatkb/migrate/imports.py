@@ -48,23 +48,21 @@ def judge(
     program: Program,
     guide: Guide,
     uses: Iterable[Use],
-    mended: Mapping[Use, bool],
     needed: Mapping[str, str],
     exported: frozenset[str],
 ) -> ImportFindings:
     """Return what is said of the imports of a text.
 
-    `mended` tells which uses are written anew; `needed` names, by product, a place elsewhere that needs it loaded;
-    `exported` are names that other files take from this one.
+    `needed` names, by product, a place elsewhere that needs it loaded; `exported` are names that other files take from it.
     """
     code = program.code
     imports = relevant_of(code, guide)
     uses = tuple(uses)
     left: dict[str, list[int]] = {}
     for use in uses:
-        if not mended[use] and not use.asked:
+        if not use.asked:
             left.setdefault(use.product, []).append(_line(program, use.start))
-    going: dict[Imported, tuple[Edit, ...]] = {}
+    going: set[Imported] = set()
     staying: dict[Imported, list[int]] = {}
     by_root: dict[str, list[Use]] = {}
     for use in uses:
@@ -73,7 +71,7 @@ def judge(
     for one in imports:
         bound = one.imported.bound
         own_uses = [*by_root.get(bound, ()), *(by_root.get(f":{one.product}", ()) if one.whole else ())]
-        lines = [_line(program, use.start) for use in own_uses if not mended[use] and (not use.asked or use.rule is BACKEND)]
+        lines = [_line(program, use.start) for use in own_uses if not use.asked or use.rule is BACKEND]
         sure = meanings[bound] == 1 and bound not in code.rebound
         elsewhere = one.whole and one.product in needed
         if lines or elsewhere or bound in code.exported | exported or one.imported.alias.name == "*" or not sure:
@@ -81,7 +79,7 @@ def judge(
             if one.imported.optional is None and one.product not in left:
                 left[one.product] = [_line(program, code.span(one.imported.statement)[0])]
         else:
-            going[one.imported] = tuple(edit for use in own_uses if mended[use] for edit in use.edits)
+            going.add(one.imported)
     aliases = {one.alias for one in going}
     gone: set[ast.stmt] = {one.statement for one in going if aliases.issuperset(one.statement.names)}
     by_statement: dict[ast.stmt, list[Relevant]] = {}
@@ -99,7 +97,7 @@ def _finding(
     program: Program,
     guide: Guide,
     items: list[Relevant],
-    going: Mapping[Imported, tuple[Edit, ...]],
+    going: set[Imported],
     staying: Mapping[Imported, list[int]],
     needed: Mapping[str, str],
     gone: set[ast.stmt],
@@ -116,11 +114,10 @@ def _finding(
     level = IMPORT.level
     if all(item.imported in going for item in items):
         removal = _removal(program, statement, {item.imported.alias for item in items}, gone)
-        message += "; nothing of it is left in use" if not any(going[i.imported] for i in items) else ""
-        fix = "take the import out" + (" once the names below it are written anew" if any(going.values()) else "")
+        message += "; nothing of it is left in use"
+        fix = "take the import out"
         if removal is not None:
-            own = tuple(edit for item in items for edit in going[item.imported])
-            edits = program.edits((*dict.fromkeys(own), removal))
+            edits = program.edits((removal,))
         elif guard is not None:
             level = Severity.INFO
             message += (

@@ -11,7 +11,7 @@ from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.files import UNREADABLE
 from compatkb.check.fixes import mended
-from compatkb.check.migration_rules import BACKEND, PIN, RULES
+from compatkb.check.migration_rules import PIN, RULES
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.suppressions import suppressions_of
@@ -159,30 +159,21 @@ class _Project:
             text.program.document.path: list(uses_of(text.program.code, self.guide, self._device_of(text, device)))
             for text in texts
         }
-        written: dict[str, dict[Use, bool]] = {}
         findings: list[Finding] = []
         needed: dict[str, str] = {}
         for text in texts:
             program, path = text.program, text.program.document.path
-            accepts = self._accepting(program.document)
             imported = {one.product for one in relevant_of(program.code, self.guide)}
-            written[path] = {}
             for use in all_uses[path]:
                 finding = _finding(program, use)
-                if waits and use.rule is BACKEND:
-                    finding = _waiting(finding, waits)
                 findings.append(finding)
-                done = bool(finding.edits) and not accepts(finding)
-                written[path][use] = done
-                if not done and not use.asked and not use.root and use.product not in imported:
+                if not use.asked and not use.root and use.product not in imported:
                     needed.setdefault(use.product, f"{path}:{finding.line}")
         used: dict[str, str] = dict(needed)
         exported = self._exported(texts)
         for text in texts:
             path = text.program.document.path
-            judged: ImportFindings = judge(
-                text.program, self.guide, all_uses[path], written[path], needed, exported.get(path, frozenset())
-            )
+            judged: ImportFindings = judge(text.program, self.guide, all_uses[path], needed, exported.get(path, frozenset()))
             findings += [_waiting(finding, waits) if waits else finding for finding in judged.findings]
             accepts = self._accepting(text.program.document)
             for product, lines in judged.left.items():
@@ -238,7 +229,7 @@ class _Project:
 def _finding(program: Program, use: Use) -> Finding:
     return program.document.finding(
         use.rule, program.start(use.start), program.end(use.end), use.message, fix=use.fix, sources=use.sources[:4],
-        edits=program.edits(use.edits), subject=program.code.text[use.start : use.end][:120],
+        subject=program.code.text[use.start : use.end][:120],
     )  # fmt: skip
 
 

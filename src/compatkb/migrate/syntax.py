@@ -1,7 +1,7 @@
 """The syntax of a Python text as a migration needs it: imports, resolved dotted names and calls, with positions.
 
 The standard library's parser gives places in bytes of a line; here they are offsets of characters. Names are followed as
-imports bind them, for the file as a whole; a name that is bound otherwise, too, is not `sure`.
+imports bind them, for the file as a whole.
 """
 
 import ast
@@ -41,7 +41,6 @@ class Chain(NamedTuple):
 
     root: ast.Name
     nodes: tuple[tuple[str, ast.expr], ...]
-    sure: bool
 
     @property
     def meaning(self) -> str:
@@ -101,14 +100,6 @@ class PythonSource(SourceText):
             for number, statement in enumerate(block)
             if isinstance(statement, ast.stmt)
         }
-
-    def function_of(self, node: ast.AST) -> ast.AST | None:
-        """Return the function that a node is in."""
-        return next((one for one in self.above(node) if isinstance(one, _FUNCTIONS)), None)
-
-    def in_text(self, node: ast.AST) -> bool:
-        """Return whether a node stands in a formatted string, where places are not to be relied on."""
-        return any(isinstance(one, ast.JoinedStr) for one in self.above(node))
 
     # what is bound
 
@@ -195,36 +186,19 @@ class PythonSource(SourceText):
             if not isinstance(node, ast.Name) or node.id not in self.bound or not isinstance(node.ctx, ast.Load | ast.Del):
                 continue
             meanings = dict.fromkeys(one.meaning for one in self.bound[node.id])
-            sure = len(meanings) == 1 and node.id not in self.rebound and isinstance(node.ctx, ast.Load)
             for meaning in meanings:
                 nodes: list[tuple[str, ast.expr]] = [(meaning, node)]
                 top: ast.AST = node
                 while isinstance(parent := self.parents.get(top), ast.Attribute):
-                    if not isinstance(parent.ctx, ast.Load):
-                        sure = False
                     nodes.append((f"{nodes[-1][0]}.{parent.attr}", parent))
                     top = parent
-                chains.append(Chain(node, tuple(nodes), sure))
+                chains.append(Chain(node, tuple(nodes)))
         return tuple(chains)
 
     def call_of(self, node: ast.expr) -> ast.Call | None:
         """Return the call of what a node names, None where it is not called."""
         parent = self.parents.get(node)
         return parent if isinstance(parent, ast.Call) and parent.func is node else None
-
-    def written(self, name: str, near: ast.AST) -> str | None:
-        """Return how a dotted name is written at a place, by the imports there; None where nothing leads to it."""
-        own = [one for one in self.above(near) if isinstance(one, _FUNCTIONS)]
-        spellings: list[tuple[int, str]] = []
-        for bound, imports in self.bound.items():
-            meaning = imports[0].meaning
-            if any(one.meaning != meaning for one in imports) or bound in self.rebound:
-                continue
-            if name != meaning and not name.startswith(f"{meaning}."):
-                continue
-            if any(one.optional is None and self.function_of(one.statement) in (None, *own) for one in imports):
-                spellings.append((len(meaning), bound + name[len(meaning) :]))
-        return min(spellings)[1] if spellings else None
 
 
 def _parsed(text: str) -> ast.Module:

@@ -1,4 +1,4 @@
-"""Finds what a Python text uses of discontinued products: names, values, modules loaded by name; and the edits."""
+"""Finds what a Python text uses of discontinued products: names, values, modules loaded by name."""
 
 import ast
 import dataclasses
@@ -8,12 +8,9 @@ from dataclasses import dataclass
 
 from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
 from compatkb.check.rules import CheckRule
-from compatkb.core.findings import Edit
 from compatkb.migrate.guide import ArgumentPosition, Guide, NameReplacement, fitting
 from compatkb.migrate.syntax import Chain, PythonSource
 
-_OPEN = re.compile(r"\s*\(")
-_LITERAL = re.compile(r"""[rRuU]?(["'])(.*)\1""", re.DOTALL)
 _LOADS = ("import_module", "__import__")
 _ASKS = re.compile(
     r"find_spec|find_loader|importorskip|version|distribution|metadata|(?:_?is|has|check|get|require)_\w+"
@@ -23,7 +20,7 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True)
 class Use:
-    """Something of a product in use, from `start` to `end` of the text; `edits` write what does the same."""
+    """Something of a product in use, from `start` to `end` of the text."""
 
     product: str
     rule: CheckRule
@@ -32,7 +29,6 @@ class Use:
     message: str
     fix: str | None
     sources: tuple[str, ...]
-    edits: tuple[Edit, ...] = ()
     root: str = ""  # the imported name that leads to it; empty where none does
     asked: bool = False  # it is only asked whether the product is there
 
@@ -74,9 +70,9 @@ def uses_of(code: PythonSource, guide: Guide, device: str | None) -> Iterator[Us
 
 
 def _named(code: PythonSource, guide: Guide, chain: Chain) -> Use | None:
-    for meaning, node in reversed(chain.nodes):
+    for meaning, _ in reversed(chain.nodes):
         if replacement := guide.names.get(meaning):
-            return _replaced(code, guide, chain, node, replacement)
+            return _replaced(code, guide, chain, replacement)
     module = module_of(guide, chain.meaning)
     if module is None:
         return None
@@ -97,7 +93,7 @@ def module_of(guide: Guide, meaning: str) -> str | None:
     return next((head for head in heads if head in guide.modules), None)
 
 
-def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, replacement: NameReplacement) -> Use:
+def _replaced(code: PythonSource, guide: Guide, chain: Chain, replacement: NameReplacement) -> Use:
     top = chain.nodes[-1][1]
     start, end = code.span(top)
     name = guide.facts.products[replacement.product].name
@@ -112,60 +108,10 @@ def _replaced(code: PythonSource, guide: Guide, chain: Chain, node: ast.expr, re
         message = f"{shown} is of {name}; nothing does just the same{note}"
         fix = replacement.how or f"see {replacement.instead}"
         return Use(replacement.product, HINT, start, end, message, fix, replacement.sources, root=root)
-    edits = _written(code, chain, node, replacement)
     message = f"{shown} is of {name}; {replacement.instead} does the same"
     given = ", ".join((*replacement.before, *(f"{key}={value}" for key, value in replacement.defaults)))
-    fix = f"write {replacement.instead}" + (f"({given}, ...)" if given and not edits else "")
-    return Use(replacement.product, CALL, start, end, message, fix, replacement.sources, edits, root)
-
-
-def _written(code: PythonSource, chain: Chain, node: ast.expr, replacement: NameReplacement) -> tuple[Edit, ...]:
-    """Return what writes the other name, none where that is not certain to mean the same."""
-    assert replacement.instead
-    if not chain.sure or code.in_text(node):
-        return ()
-    new = code.written(replacement.instead, node)
-    if new is None:
-        return ()
-    start, end = code.span(node)
-    renamed = Edit(start, end, new)
-    if not (replacement.before or replacement.arguments or replacement.defaults):
-        return (renamed,)
-    call = code.call_of(node)
-    if call is None or not (opened := _OPEN.match(code.text, end)):
-        return ()
-    if any(isinstance(value, ast.Starred | ast.GeneratorExp | ast.NamedExpr) for value in call.args):
-        return ()
-    if any(keyword.arg is None for keyword in call.keywords):
-        return ()
-    if call.args and (replacement.arguments or replacement.defaults) and len(call.args) > len(replacement.arguments):
-        return ()
-    named: list[Edit] = []
-    if replacement.arguments:
-        before = opened.end()
-        for name, argument in zip(replacement.arguments, call.args, strict=False):
-            at, past = code.span(argument)
-            if code.text[before:at].strip(" \t\r\n,"):
-                return ()  # a parenthesis or a comment
-            named.append(Edit(at, at, f"{name}="))
-            before = past
-    given = {keyword.arg for keyword in call.keywords} | set(replacement.arguments[: len(call.args)])
-    first = [*replacement.before]
-    for key, value in replacement.defaults:
-        if key not in given:
-            other = code.written(value, node)
-            if other is None:
-                return ()
-            first.append(f"{key}={other}")
-    if first:
-        more = bool(call.args or call.keywords)
-        gap = "" if not more or code.text[opened.end() : opened.end() + 1].isspace() else " "
-        insert = ", ".join(first) + ("," if more else "") + gap
-        if named and named[0].start == opened.end():
-            named[0] = Edit(opened.end(), opened.end(), insert + named[0].text)
-        else:
-            named.insert(0, Edit(opened.end(), opened.end(), insert))
-    return (renamed, *named)
+    fix = f"write {replacement.instead}" + (f"({given}, ...)" if given else "")
+    return Use(replacement.product, CALL, start, end, message, fix, replacement.sources, root)
 
 
 def _shown(code: PythonSource, start: int, end: int) -> str:
@@ -216,8 +162,7 @@ def _value(
     parts = [part.rpartition(":") for part in text.split(",")]
     value = next(tail for _, _, tail in parts if tail in guide.values)
     own = next((head for head, _, tail in parts if tail == value and head), None)
-    how = _taken(code, guide, calls, node, value)
-    if how is None:
+    if not _is_taken(code, guide, calls, node, value):
         return
     product, choices = guide.values[value]
     start, end = code.span(node)
@@ -229,15 +174,12 @@ def _value(
         message += "; what to give instead depends on the device"
     fixes = [choice.remedy(f"give {choice.instead!r}", several=several) for choice in fits]
     message += f" ({fits[0].basis}: {fits[0].note})" if fits[0].note and not several else ""
-    edits: tuple[Edit, ...] = ()
     chosen = any(c.instead and _chooses(code, node, c.instead) for c in choices)
     if chosen:
         message += "; the program chooses already: the branch with this one can go"
-    elif how == "call" and not several and fits[0].mechanical and fits[0].instead:
-        edits = _literal(code, node, text, {value: fits[0].instead})
     sources = tuple(dict.fromkeys(s for c in fits for s in c.sources))
     rule = BACKEND if any(c.instead for c in fits) else HINT
-    yield Use(product, rule, start, end, message, "; ".join(fixes), sources, edits, asked=chosen)
+    yield Use(product, rule, start, end, message, "; ".join(fixes), sources, asked=chosen)
 
 
 def _chooses(code: PythonSource, node: ast.AST, instead: str) -> bool:
@@ -250,18 +192,8 @@ def _chooses(code: PythonSource, node: ast.AST, instead: str) -> bool:
     return False
 
 
-def _literal(code: PythonSource, node: ast.Constant, text: str, instead: dict[str, str]) -> tuple[Edit, ...]:
-    start, end = code.span(node)
-    written = _LITERAL.fullmatch(code.text[start:end])
-    if not written or written[2] != text or code.in_text(node):
-        return ()
-    parts = (part.rpartition(":") for part in text.split(","))
-    new = ",".join(f"{head}{colon}{instead.get(tail, tail)}" for head, colon, tail in parts)
-    return (Edit(start + written.start(2), start + written.end(2), new),)
-
-
-def _taken(code: PythonSource, guide: Guide, calls: "_Calls", node: ast.Constant, value: str) -> str | None:
-    """Return how a value is used: `call` where it reaches a call that takes it, `other` where a name says so."""
+def _is_taken(code: PythonSource, guide: Guide, calls: "_Calls", node: ast.Constant, value: str) -> bool:
+    """Return whether a value reaches a call that takes it, or a name says so."""
     top: ast.AST = node
     while isinstance(parent := code.parents.get(top), ast.IfExp | ast.BoolOp):
         top = parent
@@ -274,29 +206,29 @@ def _taken(code: PythonSource, guide: Guide, calls: "_Calls", node: ast.Constant
     if isinstance(parent, ast.keyword):
         call = code.parents.get(parent)
         if isinstance(call, ast.Call) and calls.reaches(call, value, parent.arg, None):
-            return "call"
+            return True
         named = isinstance(call, ast.Call) and any(isinstance(a, ast.Constant) and fits(a.value) for a in call.args)
-        return "other" if fits(parent.arg) or (parent.arg == "default" and named) else None
+        return fits(parent.arg) or (parent.arg == "default" and named)
     if isinstance(parent, ast.Call) and top in parent.args:
         at = next(n for n, argument in enumerate(parent.args) if argument is top)
-        return "call" if calls.reaches(parent, value, None, at) else None
+        return calls.reaches(parent, value, None, at)
     if isinstance(parent, ast.Assign | ast.AnnAssign) and top is parent.value:
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         names = {target.id for target in targets if isinstance(target, ast.Name)}
         if any((name, value) in calls.flowing for name in names):
-            return "call"
+            return True
         ends = [t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", None) for t in targets]
-        return "other" if renamed and any(fits(end) for end in ends) else None
+        return renamed and any(fits(end) for end in ends)
     if isinstance(parent, ast.Dict):
         keys = [key for key, item in zip(parent.keys, parent.values, strict=True) if item is top]
-        return "other" if any(isinstance(key, ast.Constant) and fits(key.value) for key in keys) else None
+        return any(isinstance(key, ast.Constant) and fits(key.value) for key in keys)
     if isinstance(parent, ast.Compare):
         sides = [parent.left, *parent.comparators]
         names_of = [s.attr if isinstance(s, ast.Attribute) else getattr(s, "id", None) for s in sides]
         functions = [s.func for s in sides if isinstance(s, ast.Call)]
         names_of += [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", None) for f in functions]
-        return "other" if renamed and any(fits(name) for name in names_of) else None
-    return None
+        return renamed and any(fits(name) for name in names_of)
+    return False
 
 
 class _Calls:
