@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -60,11 +59,6 @@ class VirtualEnvironment:
         """Its interpreter."""
         return self.root / "bin" / "python"
 
-    @property
-    def packages(self) -> Path:
-        """The folder of its packages."""
-        return next(iter(self.root.glob("lib/python*/site-packages")))
-
     def taken(self) -> int:
         """Return the bytes of the folder, and those that the shared cache has gained since the environment was begun."""
         return size_of(self.folder, self.context.cache) - self.cached
@@ -74,15 +68,6 @@ class VirtualEnvironment:
         left = max(0.1, self.deadline - time.monotonic())
         variables = isolated(self.folder, **self.variables, **more)
         return run_limited(words, self.folder, variables, left, self.context.megabytes, self.taken)
-
-    def run_quietly(self, words: Sequence[str]) -> str:
-        """Return all that a trusted tool prints, however much; nothing where it fails."""
-        left = max(0.1, self.deadline - time.monotonic())
-        try:
-            done = subprocess.run(words, capture_output=True, env=isolated(self.folder), timeout=left, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
 
     def tidy(self, text: str) -> str:
         """Return a text of a command without this machine's paths."""
