@@ -126,7 +126,6 @@ def data_files(directory: str) -> list[str]:
         ("features", ".toml"),
         ("issues", ".toml"),
         ("index", ".toml"),
-        ("issues", ".toml"),
         ("evidence", ".jsonl"),
     ):
         try:
