@@ -19,6 +19,7 @@ from compatkb.engine.known_issues import (
     DEVICE,
     HARDWARE,
     SYSTEM,
+    IssueCondition,
     IssueMatch,
     KnownIssue,
     Surroundings,
@@ -136,8 +137,7 @@ def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) ->
     for issue in known_issues(facts):
         hits = tuple(hit for sign in issue.signs if (hit := pasted.find(sign)) is not None)
         match = match_at(facts, issue, place) if hits else None
-        said = len(issue.conditions) - len(match.unsaid) if match else 0
-        if match and said:
+        if match and any(_is_named(condition) and condition not in match.unsaid for condition in issue.conditions):
             steps = tuple(cure.do for cure in issue.cures if cure.do)
             kind = "issue" if _package_cure(facts, issue) else "machine"
             weight = _KNOWN - 2 * len(match.unsaid)
@@ -145,6 +145,11 @@ def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) ->
                 Candidate(issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match)
             )
     return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+
+
+def _is_named(condition: IssueCondition) -> bool:
+    """Return whether a condition is about certain releases: a device alone says too little for an issue of a release."""
+    return bool(condition.spec)
 
 
 def masks_of(facts: Snapshot, versions: tuple[Read, ...]) -> dict[str, int]:
