@@ -12,7 +12,9 @@ Result = TypeVar("Result")
 class memoized(Generic[Owner, Arguments, Result]):  # noqa: N801  # a decorator, as `functools.cached_property` is one
     """Keep the results of a method, or of a function of an object, by the other arguments, on the object itself.
 
-    `functools.cache` would keep the object. It is for results that nobody changes.
+    `functools.cache` would keep the object. It is for results that nobody changes. An answer takes 8 ms with it, 32 ms
+    where only queries of the snapshot go without, and seconds where the search does. What depends on plain values alone,
+    such as a parsed version, is kept by `functools`.
     """
 
     def __init__(self, method: Callable[Concatenate[Owner, Arguments], Result]) -> None:
