@@ -20,10 +20,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from families import written_text
 from packaging.tags import parse_tag
 
 from compatkb.authoring.build_knowledge import build_knowledge
-from compatkb.authoring.canonical import product_text, text_of
+from compatkb.authoring.canonical import text_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.loader import Files, load
 from compatkb.core.clock import Clock
@@ -222,7 +223,7 @@ def write(directory: Path, files: Files) -> Path:
     for folder in ("products", "index", "images", "features"):
         (directory / folder).mkdir(parents=True, exist_ok=True)
     for file in files.products:
-        (directory / "products" / f"{file.product.id}.toml").write_text(product_text(file), encoding="utf-8")
+        (directory / "products" / f"{file.product.id}.toml").write_text(_product_text(file), encoding="utf-8")
     for listed in files.index:
         (directory / "index" / f"{listed.distribution}.toml").write_text(text_of(listed), encoding="utf-8")
     for image in files.images:
@@ -234,6 +235,11 @@ def write(directory: Path, files: Files) -> Path:
     if files.timeline:
         (directory / "timeline.toml").write_text(text_of(files.timeline), encoding="utf-8")
     return directory
+
+
+def _product_text(file: ProductFile) -> str:
+    content = file.model_dump(by_alias=True, exclude_unset=True)
+    return written_text(content, ordered=True)
 
 
 def data_directory(directory: Path, products: Iterable[Record], **more: Any) -> Path:

@@ -3,6 +3,8 @@
 import tomllib
 from typing import Any
 
+from families import written_text
+
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import model_of
 
@@ -436,4 +438,9 @@ def good() -> dict[str, Content]:
 
 def written(data: dict[str, Content]) -> dict[str, bytes]:
     """Return the files as they stand on disk, in canonical form but in the given order."""
-    return {path: text_of(model_of(path).model_validate(content)).encode() for path, content in data.items()}
+    return {path: text_in(path, content).encode() for path, content in data.items()}
+
+
+def text_in(path: str, content: Content) -> str:
+    """Return the text of a file in the order of its records."""
+    return written_text(content) if path.startswith("products/") else text_of(model_of(path).model_validate(content))

@@ -275,20 +275,20 @@ version = "1.0"
 released = { on = 2026-01-01, sources = ["page"] }
 sources = ["page"]
 
-[[release.build]]
-version = "1.0"
+[[builds]]
 channels = ["default"]
 devices = ["cpu"]
-wheels = [{ os = ["linux"], python = ["3.12"], sources = ["page"] }]
+wheels = [{ os = ["linux"], python = ["3.12"] }]
 wheels-complete = true
-sources = ["page"]
+rows = [
+    ["1.0", ["page"]],
+]
 
-[[claim]]
-id = "gadget-1.0-torch"
-kind = "needs"
-of = "gadget==1.0"
-to = ["torch==2.8.0"]
-sources = ["page"]
+[[pairs]]
+needs = "torch"
+rows = [
+    ["1.0", "2.8.0", ["page"]],
+]
 """,
         encoding="utf-8",
     )

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from families import product_file
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from compatkb.schema import ImageFile, ProductFile
+from compatkb.schema import ImageFile
 
 LISTS = ROOT / "tests" / "cases" / "coverage"
 TAGS = (LISTS / "image-tags.txt").read_text(encoding="utf-8").splitlines()
@@ -36,7 +37,7 @@ def same(version: str) -> str:
 
 def held(product: str, folder: Path = ROOT / "data") -> set[str]:
     """Return every release, build and alias of a product."""
-    file = ProductFile.model_validate(tomllib.loads((folder / "products" / f"{product}.toml").read_text(encoding="utf-8")))
+    file = product_file(folder / "products" / f"{product}.toml")
     found = set()
     for release in file.release:
         found |= {release.version, *release.aliases}

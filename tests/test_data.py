@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from families import product_file
 
-from compatkb.authoring.canonical import product_text, text_of
+from compatkb.authoring.canonical import canonical, text_of
+from compatkb.authoring.loader import LoadProblem, parse_document
 from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
 
 DATA = ROOT / "data"
@@ -33,8 +35,12 @@ def cited(record: object) -> set[str]:
 def test_product_file(path: Path) -> None:
     """A product file is in canonical form, named by its id, and cites exactly the sources that it defines."""
     text = path.read_text(encoding="utf-8")
-    file = ProductFile.model_validate(tomllib.loads(text))
-    assert product_text(file) == text
+    problems: list[LoadProblem] = []
+    document = parse_document(f"products/{path.name}", text.encode(), problems)
+    assert document, problems
+    assert canonical(document) == text
+    file = document.record
+    assert isinstance(file, ProductFile)
     assert file.product.id == path.stem
     assert cited(file) == set(file.source)
 
@@ -80,7 +86,7 @@ def test_channels_are_known() -> None:
     channels = ChannelFile.model_validate(tomllib.loads((DATA / "channels.toml").read_text(encoding="utf-8")))
     known = {channel.id for channel in channels.channel}
     for path in PRODUCTS:
-        file = ProductFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        file = product_file(path)
         assert {c for release in file.release for build in release.build for c in build.channels} <= known
 
 
@@ -94,8 +100,7 @@ def test_releases_since_2021_10_are_there() -> None:
         ("neural-compressor", "neural-compressor"),
     ):
         listed = tomllib.loads((DATA / "index" / f"{name}.toml").read_text(encoding="utf-8"))
-        file = tomllib.loads((DATA / "products" / f"{product}.toml").read_text(encoding="utf-8"))
-        known = {release["version"] for release in file["release"]}
+        known = {release.version for release in product_file(DATA / "products" / f"{product}.toml").release}
         assert {release["version"] for release in listed["release"]} <= known
 
 

@@ -205,13 +205,11 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Add a product\n")[2]
     data = tmp_path / "data"
     shutil.copytree(ROOT / "data", data)
-    product, build, source, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    product, build, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     (tmp_path / re.findall(r"`(data/products/[\w.-]+)`", text)[0]).write_text(product, encoding="utf-8")
     torch = data / "products" / "torch.toml"
-    before, release, after = torch.read_text(encoding="utf-8").partition('[[release]]\nversion = "2.12.0"\n')
-    head, tail = after.split("\n[[release]]\n", 1)
-    before = before.replace("[source]\n", f"[source]\n{source}", 1)
-    torch.write_text(f"{before}{release}{head}\n{build}\n[[release]]\n{tail}", encoding="utf-8")
+    builds, variants, rest = torch.read_text(encoding="utf-8").partition("[[variants]]\n")
+    torch.write_text(f"{builds}{build}\n{variants}{rest}", encoding="utf-8")
     places = re.findall(r"at the end of `data/([\w/.]+)`", text)
     for place, block in zip(places, ends, strict=True):
         with (data / place).open("a", encoding="utf-8") as file:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Run
+from families import product_file
 from test_cases import holds
 
 from compatkb.core.names import word_key
@@ -100,8 +101,7 @@ def test_every_ipex_is_asked_for() -> None:
     """Every release of IPEX is asked for by name."""
     named = [args[args.index("--ipex") + 1] for args in (load(path)["args"] for path in CASES) if "--ipex" in args]
     asked = {version.partition("+")[0] for version in named}
-    releases = tomllib.loads((ROOT / "data" / "products" / "ipex.toml").read_text(encoding="utf-8"))["release"]
-    assert {release["version"] for release in releases} <= asked
+    assert {release.version for release in product_file(ROOT / "data" / "products" / "ipex.toml").release} <= asked
 
 
 def test_every_python_is_asked_for() -> None:

@@ -15,7 +15,7 @@ from conftest import ROOT, Run
 from index_server import Index, Served, metadata, served, serving, wheel
 
 from compatkb.authoring.canonical import text_of
-from compatkb.authoring.loader import load
+from compatkb.authoring.loader import LoadProblem, load, parse_document
 from compatkb.errors import UnavailableError
 from compatkb.refresh import index_client
 from compatkb.refresh.comparison import plan, propose
@@ -44,22 +44,22 @@ page = { url = "https://engine.example/releases", seen = 2026-11-01 }
 version = "1.0"
 sources = ["page"]
 
-[[release.build]]
-version = "1.0"
-channels = ["default"]
-devices = ["cpu"]
-sources = ["page"]
-
 [[release]]
 version = "3.0rc1"
 sources = ["page"]
 
-[[claim]]
-id = "engine-gear"
-kind = "needs"
-of = "engine==1.0"
-to = ["engine==1.0"]
-sources = ["page"]
+[[builds]]
+channels = ["default"]
+devices = ["cpu"]
+rows = [
+    ["1.0", ["page"]],
+]
+
+[[pairs]]
+needs = "engine"
+rows = [
+    ["1.0", "1.0", ["page"], { id = "engine-gear" }],
+]
 """
 INDEX = f"""distribution = "some-engine"
 seen = 2026-11-01
@@ -233,7 +233,8 @@ def test_yanks(data: Path, index: Index) -> None:
     (note,) = outcome.notes
     assert (note.kind, note.versions) == ("yanked", ("1.0",))
     assert "engine: engine-gear" in note.message
-    assert 'yanked = { after = 2026-11-01, by = 2026-11-21, reason = "broken", sources = ["index-1.0-yank"] }' in note.toml
+    said = 'yanked = { after = 2026-11-01, by = 2026-11-21, reason = "broken", sources = [{ channel = "default", file = "some'
+    assert said in note.toml
     write(outcome.changes)
     later = date(2026, 12, 24)
     assert ask(data, index, later).changes == ()
@@ -337,14 +338,19 @@ def test_skeleton_becomes_a_record(data: Path, index: Index) -> None:
     """The skeleton of a release is TOML that the models refuse until a person says for which devices it is."""
     index.projects["some-engine"].append(wheel(TWO))
     (note,) = ask(data, index).notes
-    content = tomllib.loads(note.toml)
-    head = tomllib.loads(PRODUCT)["product"] | {"complete": []}
-    with pytest.raises(ValueError, match="devices"):
-        ProductFile.model_validate({"product": head, **content})
-    content["release"][0]["build"][0]["devices"] = ["cpu"]
-    made = ProductFile.model_validate({"product": head, **content})
+    head = PRODUCT.partition("[source]")[0].replace("complete =", "#")
+    problems: list[LoadProblem] = []
+    assert parse_document("products/engine.toml", f"{head}{note.toml}".encode(), problems) is None
+    assert "devices" in problems[0].message
+    document = parse_document("products/engine.toml", f"{head}{note.toml.replace('devices = []', _CPU)}".encode(), [])
+    assert document
+    made = document.record
+    assert isinstance(made, ProductFile)
     assert made.release[0].version == "1.1"
-    assert made.source["index-1.1"].file == TWO
+    assert [source.file for source in made.source.values()] == [TWO]
+
+
+_CPU = 'devices = ["cpu"]'
 
 
 def test_command(data: Path, index: Index, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +363,7 @@ def test_command(data: Path, index: Index, run: Callable[..., Run], monkeypatch:
     assert printed.code == 0
     assert printed.out.startswith("--- a/data/index/some-engine.toml\n+++ b/data/index/some-engine.toml\n@@ ")
     assert '+version = "1.1"\n' in printed.out
-    assert "\n# some-engine 1.1: is on the index, and no record names it\n[source]\n" in printed.out
+    assert "\n# some-engine 1.1: is on the index, and no record names it\n[[builds]]" in printed.out
     assert run(*words, "--check").code == 4
     assert contents(data) == before
     told = json.loads(run(*words, "--format", "json").out)
@@ -661,8 +667,11 @@ def age(directory: Path) -> None:
     assert count == 5
     path.write_text(text, encoding="utf-8")
     path = directory / "products" / "torch.toml"
-    text, count = re.subn(r'(?ms)^\[\[release\]\]\nversion = "2\.15\.0".*?(?=^\[\[release\]\])', "", path.read_text("utf-8"))
-    assert count == 1
+    builds, pairs, rest = path.read_text("utf-8").partition("[[pairs]]")
+    builds, count = re.subn(r'(?m)^    \["2\.15\.0.*\n', "", builds)
+    assert count > 1
+    builds = re.sub(r"(?m)^\[\[(?:builds|variants)\]\]\n(?:(?!\[\[).*\n)*?rows = \[\n\]\n\n", "", builds)
+    text = builds + pairs + rest
     path.write_text(text, encoding="utf-8")
 
 

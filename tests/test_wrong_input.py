@@ -119,7 +119,7 @@ TORCH, IPEX, IMAGES = "products/torch.toml", "products/ipex.toml", "images/ext.t
         pytest.param(TORCH, 'version = "2.1.0"', 'versoin = "2.1.0"', "versoin", id="misspelt-key"),
         pytest.param(TORCH, "[product]", "[product", "torch.toml", id="broken-toml"),
         pytest.param(TORCH, 'version = "2.1.0"', 'version = "2.1.x"', "not a PEP 440", id="bad-version"),
-        pytest.param(IPEX, 'to = ["torch==2.1.0+xpu"]', 'to = ["tourch"]', "tourch is no product", id="no-such-product"),
+        pytest.param(IPEX, 'needs = "torch"', 'needs = "tourch"', "tourch is no product", id="no-such-product"),
         pytest.param("routes.toml", 'id = "native"', "id = 5", "routes.toml:2", id="line-is-named"),
         pytest.param(IMAGES, 'same-as = "', 'same-as = "no-', "is no tag of this file", id="same-as-no-tag"),
         pytest.param(
@@ -127,11 +127,19 @@ TORCH, IPEX, IMAGES = "products/torch.toml", "products/ipex.toml", "images/ext.t
         ),
         pytest.param(
             IPEX,
-            "[[claim]]\n",
-            '[[claim]]\nid = "x"\nkind = "needs"\nof = "ipex"\nto = ["torch"]\nsources = ["nosuch"]\n\n[[claim]]\n',
-            "claim x: source nosuch is not defined",
+            '["plan"], { id = "ipex-2.1.10-torch" }',
+            '["nosuch"], { id = "ipex-2.1.10-torch" }',
+            "claim ipex-2.1.10-torch: source nosuch is not defined",
             id="no-such-source",
         ),
+        pytest.param(
+            IPEX,
+            '["2.1.10", "<2", ["plan"], ',
+            '["2.1.10", "<2", ["plan"], "more", ',
+            "row 1 of constrains numpy: a row is [of, to, sources]",
+            id="row-too-long",
+        ),
+        pytest.param(IPEX, '["2.1.10", "<2"', '[2.1, "<2"', "constrains numpy: of: write it in quotes", id="bare-version"),
     ],
 )
 def test_broken_data_name_file_and_field(

@@ -1,44 +1,67 @@
 """Writes records as TOML in the canonical form of data files; `fmt`."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from functools import cmp_to_key
+from typing import Any
 
-from compatkb.authoring.loader import LoadProblem
+from compatkb.authoring.families import first_version
+from compatkb.authoring.loader import DataDocument, LoadProblem
 from compatkb.authoring.loader import parse as parse_files
 from compatkb.core.quoting import quoted
 from compatkb.core.toml_positions import Places
 from compatkb.core.versions import Scheme, parse
 from compatkb.errors import DataError
-from compatkb.schema import ProductFile, Record, Release
+from compatkb.schema import Kind, Record, WrittenProduct
+from compatkb.schema.families import BuildFamily, PairFamily, VariantFamily
 
 _WIDTH = 118
+_FAMILIES = ("builds", "variants", "pairs")
+_KINDS = frozenset(map(str, Kind))
 
 
-def canonical(file: Record) -> str:
+def canonical(document: DataDocument) -> str:
     """Return the canonical text of a data file of any kind."""
-    return product_text(file) if isinstance(file, ProductFile) else text_of(file)
+    written = document.written
+    return product_text(written, document.inline) if isinstance(written, WrittenProduct) else text_of(written, document.inline)
 
 
-def product_text(file: ProductFile) -> str:
-    """Return the canonical text of a product file: newest release first where versions can be read, sources by id."""
+def product_text(file: WrittenProduct, inline: Iterable[str] = ()) -> str:
+    """Return the canonical text of a product file: newest first where versions can be read, sources by id.
+
+    `inline` are the ids of the sources that stand where they are cited.
+    """
     scheme = file.product.scheme
-    releases = file.release
-    if scheme is not Scheme.LISTED:
-
-        def compare(left: Release, right: Release) -> int:
-            a, b = parse(scheme, left.version), parse(scheme, right.version)
-            return -1 if a > b else int(a < b)  # type: ignore[operator]  # one scheme, so one type
-
-        with suppress(ValueError):
-            releases = tuple(sorted(releases, key=cmp_to_key(compare)))
-    return text_of(file.model_copy(update={"release": releases}))
+    families = {
+        key: tuple(f.model_copy(update={"rows": _newest_first(scheme, f.rows, name)}) for f in getattr(file, key))
+        for key, name in zip(_FAMILIES, ("version", "version", "of"), strict=True)
+    }
+    releases = _newest_first(scheme, file.release, "version")
+    return text_of(file.model_copy(update={"release": releases, **families}), inline)
 
 
-def text_of(file: Record) -> str:
-    """Return the canonical text of any other data file: scalars first, then a block per record."""
+def _newest_first(scheme: Scheme, records: tuple[Record, ...], name: str) -> tuple[Record, ...]:
+    """Return records by the version, or the first of the specifier, in a field; as they stand where one cannot be read."""
+    if scheme is Scheme.LISTED:
+        return records
+    try:
+        keyed = [(parse(scheme, first_version(getattr(record, name))), record) for record in records]
+    except ValueError:
+        return records
+
+    def compare(left: tuple[Any, Record], right: tuple[Any, Record]) -> int:
+        return -1 if left[0] > right[0] else int(left[0] < right[0])
+
+    return tuple(record for _, record in sorted(keyed, key=cmp_to_key(compare)))
+
+
+def text_of(file: Record, inline: Iterable[str] = ()) -> str:
+    """Return the canonical text of a data file in the order of its records: scalars first, then a block per record.
+
+    `inline` are the ids of the sources that stand where they are cited.
+    """
     content = file.model_dump(by_alias=True, exclude_defaults=True)
+    here = {name: content["source"].pop(name) for name in inline}
     lines: list[str] = []
     for key, value in content.items():
         if not isinstance(value, (dict, list, tuple)):
@@ -46,26 +69,54 @@ def text_of(file: Record) -> str:
     if lines:
         lines.append("")
     for key, value in content.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and (value or key != "source"):
             lines.append(f"[{key}]")
             items = sorted(value.items()) if key == "source" else value.items()
-            lines += [entry(name, item) for name, item in items]
+            lines += [entry(name, cited(item, here)) for name, item in items]
             lines.append("")
         elif isinstance(value, (list, tuple)):
-            for record in value:
-                lines += _block(key, record)
+            rows = [_rows(family) for family in getattr(file, key)] if key in _FAMILIES else [[]] * len(value)
+            for record, row in zip(value, rows, strict=True):
+                lines += _block(key, record, row, here)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _block(key: str, record: dict[str, object]) -> list[str]:
+def cited(value: object, sources: Mapping[str, object], *, citing: bool = False) -> object:
+    """Return a value with the sources that stand where they are cited in place of their ids."""
+    if isinstance(value, dict):
+        return {name: cited(item, sources, citing=name == "sources") for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [sources.get(item, item) if citing and isinstance(item, str) else cited(item, sources) for item in value]
+    return value
+
+
+def _rows(family: Record) -> list[list[object]]:
+    """Return the rows of a family as lists: the cells, then what is beside them."""
+    rows = []
+    assert isinstance(family, PairFamily | BuildFamily | VariantFamily)
+    for row in family.rows:
+        fields = row.model_dump(by_alias=True, exclude_unset=True)
+        cells = [fields.pop(name) for name in row.cells if name in fields]
+        rows.append([*cells, *([fields] if fields else [])])
+    return rows
+
+
+def _block(key: str, record: dict[str, object], rows: list[list[object]], here: Mapping[str, object]) -> list[str]:
     lines = [f"[[{key}]]"]
-    builds = record.get("build", ())
-    lines += [entry(name, item) for name, item in record.items() if name != "build"]
-    lines.append("")
-    assert isinstance(builds, (list, tuple))
-    for build in builds:
-        lines += _block(f"{key}.build", build)
-    return lines
+    for name, item in record.items():
+        if name != "rows" or not rows:
+            if name in _KINDS and isinstance(item, (list, tuple)) and len(item) == 1:
+                lines.append(entry(name, item[0]))
+            else:
+                lines.append(entry(name, cited(item, here, citing=name == "sources")))
+    if rows:
+        lines += ["rows = [", *(row([cited(cell, here, citing=True) for cell in cells]) for cells in rows), "]"]
+    return [*lines, ""]
+
+
+def row(cells: list[object]) -> str:
+    """Return the line of a row: one alone, so that two branches that each add a row rarely touch the same lines."""
+    return f"    {_inline(cells)},"
 
 
 def entry(name: str, value: object) -> str:
@@ -104,7 +155,7 @@ def misshapen(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     problems = list(loaded.problems)
     changed: dict[str, bytes] = {}
     for document in loaded.documents:
-        wanted = canonical(document.record)
+        wanted = canonical(document)
         if wanted == document.text:
             continue
         message = "a comment would be lost: make it a `note`, or delete it"

@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
 from compatkb.core.toml_positions import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
@@ -29,6 +30,7 @@ from compatkb.schema import (
     RouteFile,
     SymptomFile,
     TimelineFile,
+    WrittenProduct,
 )
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
@@ -75,11 +77,30 @@ class Files:
 
 @dataclass(frozen=True)
 class DataDocument:
-    """A data file: its path from the data directory with `/`, its text, and the record that it holds."""
+    """A data file: its path from the data directory with `/`, its text, and the record that it holds.
+
+    `written` is the form in which it stands there, which differs for products (of values that were kept it is the record,
+    since nobody writes these back); `origins` and `inline` say where records
+    of families and sources that are defined where they are cited stand in it.
+    """
 
     path: str
     text: str
     record: Record
+    written: Record
+    origins: Mapping[Where, Origin] = field(default_factory=dict, repr=False)
+    inline: Mapping[str, tuple[Where, ...]] = field(default_factory=dict, repr=False)
+
+    def candidates(self, where: Where) -> tuple[Where, ...]:
+        """Return the places in the text where a value of `record` can stand, the likeliest first."""
+        return _candidates(where, self.origins, self.inline)
+
+    def family(self, where: Where) -> str:
+        """Return which row of which family the record at `where` is, empty where it is no row."""
+        for end in range(len(where), 0, -1):
+            if origin := self.origins.get(where[:end]):
+                return f"row {int(origin.where[-1]) + 1} of {origin.family}" if origin.cells else ""
+        return ""
 
 
 class LoadProblem(NamedTuple):
@@ -114,8 +135,8 @@ class KeptValues:
         if (values := self._known.get(digest)) is None:
             return None
         try:
-            record = model.model_validate_json(values)
-        except ValidationError:
+            record = model.model_validate_json(_records(values) if model is ProductFile else values)
+        except (ValidationError, LookupError, TypeError, ValueError):  # an older program may have kept something else
             return None
         self._used[digest] = values
         return record
@@ -123,6 +144,12 @@ class KeptValues:
     def keep(self, content: bytes, values: dict[str, Any]) -> None:
         """Keep the values of a file whose record is right."""
         self._used[sha256(content).hexdigest()] = json.dumps(values, default=_iso)
+
+
+def _records(values: str) -> str:
+    """Return the records of a product file, as JSON, of its families."""
+    content, _ = lift_sources(json.loads(values))
+    return json.dumps(expand(content).content)
 
 
 def _iso(value: date | time) -> str:
@@ -190,12 +217,21 @@ def model_of(path: str) -> type[Record]:
     return SINGLE[path] if path in SINGLE else FOLDERS[path.partition("/")[0]]
 
 
+def _candidates(where: Where, origins: Mapping[Where, Origin], inline: Mapping[str, tuple[Where, ...]]) -> tuple[Where, ...]:
+    if where[:1] == ("source",) and len(where) > 1 and where[1] in inline:
+        return tuple((*place, *where[2:]) for place in inline[str(where[1])])
+    for end in range(len(where), 0, -1):
+        if origin := origins.get(where[:end]):
+            return tuple(origin.candidates(where[end:]))
+    return (where,)
+
+
 def parse_document(
     path: str, content: bytes, problems: list[LoadProblem], kept: KeptValues | None = None
 ) -> DataDocument | None:
     """Return a TOML file of the data, None where it is wrong; what is wrong goes to `problems`."""
     if kept and (record := kept.record(model_of(path), content)):
-        return DataDocument(path, content.decode(), record)
+        return DataDocument(path, content.decode(), record, record)
     if len(content) > LARGEST:
         problems.append(LoadProblem(path, None, f"is larger than {LARGEST >> 20} MiB, which no data file is"))
         return None
@@ -216,26 +252,59 @@ def parse_document(
     except ValueError as error:  # a number of thousands of digits
         problems.append(LoadProblem(path, None, str(error)))
     else:
-        try:
-            record = model_of(path).model_validate(values)
-        except ValidationError as error:
-            places = Places(text)
-            problems += (LoadProblem(path, places.nearest(where).line, message) for where, message in _faults(error))
-        else:
-            if kept:
-                kept.keep(content, values)
-            return DataDocument(path, text, record)
+        return _document(path, text, values, problems, kept)
     return None
+
+
+def _document(
+    path: str, text: str, values: dict[str, Any], problems: list[LoadProblem], kept: KeptValues | None
+) -> DataDocument | None:
+    model = model_of(path)
+    inline: dict[str, tuple[Where, ...]] = {}
+    lifted, expanded = values, Expanded(values, {}, [])
+    if "source" in model.model_fields:
+        lifted, inline = lift_sources(values)
+    wrong: list[tuple[Where, str]] = []
+    try:
+        record = written = (WrittenProduct if model is ProductFile else model).model_validate(lifted)
+        if model is ProductFile:
+            expanded = expand(lifted)
+            wrong += expanded.problems
+            record = model.model_validate(expanded.content)
+    except ValidationError as error:
+        wrong += _faults(error)
+    if not wrong:
+        if kept:
+            kept.keep(text.encode(), values)
+        return DataDocument(path, text, record, written, expanded.origins, inline)
+    places = Places(text)
+    for where, message in wrong:
+        line = places.first(_candidates(where, expanded.origins, inline)).line
+        named = _named(where, expanded.origins, lifted)
+        problems.append(LoadProblem(path, line, ": ".join(filter(None, (named, message)))))
+    return None
+
+
+def _named(where: Where, origins: Mapping[Where, Origin], values: Mapping[str, Any]) -> str:
+    """Return the name of what is wrong: the keys that lead to it, of a row its number and its family."""
+    row, rest = "", where
+    for end in range(len(where), 0, -1):
+        if (origin := origins.get(where[:end])) and origin.cells:
+            row, rest = f"row {int(origin.where[-1]) + 1} of {origin.family}", where[end:]
+            break
+    if not row and len(where) > 3 and where[2] == "rows":
+        family = values[str(where[0])][where[1]]
+        row, rest = f"row {int(where[3]) + 1} of {family_name(str(where[0]), family)}", where[4:]
+    return ": ".join(filter(None, (row, ".".join(str(part) for part in rest))))
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[Where, str]]:
     """Yield the place of each value that a model refuses, and why."""
     for item in error.errors(include_url=False):
-        where = tuple(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "string_type" and isinstance(item["input"], (int, float)):
             message = "write it in quotes: TOML reads a bare 3.10 as 3.1"
-        yield where, ": ".join(filter(None, (".".join(map(str, where)), message)))
+        yield tuple(item["loc"]), message
 
 
 def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[Observation]:
@@ -244,5 +313,6 @@ def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[
         try:
             observations.append(Observation.model_validate_json(line))
         except ValidationError as error:
-            problems += (LoadProblem(path, number, message) for _, message in _faults(error))
+            for where, message in _faults(error):
+                problems.append(LoadProblem(path, number, ": ".join(filter(None, (".".join(map(str, where)), message)))))
     return observations

@@ -5,6 +5,7 @@ standard parser has accepted, so it need not notice mistakes.
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from compatkb.core.text_position import Place
@@ -44,6 +45,14 @@ class Places:
             if place := self.of.get(where[:end]):
                 return place
         return Place(1, 1)
+
+    def first(self, candidates: Iterable[Where]) -> Place:
+        """Return the place of the first of several values that is there, and else of what is nearest to the last."""
+        where: Where = ()
+        for where in candidates:
+            if where in self.of:
+                return self.of[where]
+        return self.nearest(where)
 
     def _read(self, text: str) -> list[_Token]:
         tokens = []

@@ -6,7 +6,7 @@ from datetime import date
 
 from packaging.version import Version
 
-from compatkb.authoring.canonical import entry
+from compatkb.authoring.canonical import entry, row
 from compatkb.core.versions import Scheme, admits
 from compatkb.refresh.comparison import Note
 from compatkb.schema import IndexFile, IndexRelease, ProductFile, ProductHead, Role
@@ -72,16 +72,10 @@ def yanked(note: Note, file: ProductFile, products: Iterable[ProductFile], befor
         return None
     reason = f" for the reason {note.message!r}" if note.message else " without a reason"
     touched = f"; claims that name it: {', '.join(claims)}" if claims else ""
-    source = f"index-{version}-yank"
+    source = {"channel": _CHANNEL, "file": f"{note.distribution} {version}", "at": "yanked", "seen": today}
     value: dict[str, object] = {"after": before} if before else {}
     value |= {"by": today, **({"reason": note.message} if note.message else {}), "sources": [source]}
-    lines = [
-        "[source]",
-        entry(source, {"channel": _CHANNEL, "file": f"{note.distribution} {version}", "at": "yanked", "seen": today}),
-        "",
-        f"# into its [[release]] {version}",
-        entry("yanked", value),
-    ]
+    lines = [f"# into its [[release]] {version}", entry("yanked", value)]
     return Note(
         "yanked", note.distribution, note.versions, f"is yanked now{reason}{touched}", product, "\n".join(lines) + "\n"
     )
@@ -102,20 +96,13 @@ def _in_scope(product: ProductHead, version: str) -> bool:
 
 
 def _release_skeleton(distribution: str, release: IndexRelease, today: date) -> str:
-    source = f"index-{release.version}"
-    cited = {"channel": _CHANNEL, "file": release.file or f"{distribution} {release.version}", "seen": today}
+    source = {"channel": _CHANNEL, "file": release.file or f"{distribution} {release.version}", "seen": today}
     lines = [
-        "[source]",
-        entry(source, cited),
-        "",
-        "[[release]]",
-        entry("version", release.version),
-        entry("sources", [source]),
-        "",
-        "[[release.build]]",
-        entry("version", release.version),
+        "[[builds]]  # or the row alone, in the family that it belongs to",
         entry("channels", [_CHANNEL]),
         entry("devices", []),
-        entry("sources", [source]),
+        "rows = [",
+        row([release.version, [source]]),
+        "]",
     ]
     return "\n".join(lines) + "\n"

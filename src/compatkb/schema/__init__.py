@@ -5,6 +5,7 @@ from compatkb.schema.base import Basis, Record, SourceEntry
 from compatkb.schema.dispute import OPEN, Dispute, When
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.exception import ExceptionFile, Exemption
+from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile

@@ -85,59 +85,94 @@ class Yank(Record):
     sources: Sources
 
 
-class Wheels(Reasoned):
-    """Platforms for which a build has wheels; every combination of os, arch and python counts."""
+class WheelsPart(Record):
+    """What a family says of the wheels of its builds, or a row of its own: together they are `Wheels`."""
 
-    os: tuple[SystemId, ...] = Field(min_length=1)
+    os: tuple[SystemId, ...] = ()
     arch: tuple[ArchId, ...] = ("x86_64",)
-    python: tuple[PythonText, ...] = Field(min_length=1)
+    python: tuple[PythonText, ...] = ()
     glibc: Annotated[Text, Field(pattern=r"^\d+(\.\d+)*$")] | None = None  # the oldest glibc that the platform tag admits
     glibc_inferred: bool = False  # true where no tag says it
     basis: Basis = Basis.STATED
     note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class Wheels(WheelsPart, Reasoned):
+    """Platforms for which a build has wheels; every combination of os, arch and python counts."""
+
+    os: tuple[SystemId, ...] = Field(min_length=1)
+    python: tuple[PythonText, ...] = Field(min_length=1)
     sources: Sources
 
 
-class CompiledFor(Reasoned):
+class CompiledForPart(Record):
+    """What a family says of builds that are of another kind on some platforms, or a row of its own."""
+
+    device: DeviceId | None = None
+    label: Text | None = None  # the local label that the same code has on an index of its own
+    os: tuple[SystemId, ...] = ()
+    arch: tuple[ArchId, ...] = ()
+    basis: Basis = Basis.STATED
+    note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class CompiledFor(CompiledForPart, Reasoned):
     """Platforms on which a build is of another kind than its `devices` say: every combination of os and arch counts."""
 
     device: DeviceId
-    label: Text | None = None  # the local label that the same code has on an index of its own
     os: tuple[SystemId, ...] = Field(min_length=1)
     arch: tuple[ArchId, ...] = Field(min_length=1)
-    basis: Basis = Basis.STATED
-    note: Text | None = None
     sources: Sources
 
 
-class Build(Record):
-    """An installable form of a release."""
+class BuildPart(Record):
+    """What builds of a family share, or one of them has of its own."""
 
-    version: Text
     aliases: tuple[Text, ...] = ()  # other spellings, as people type them
     maker: Text | None = None  # who built it, where that is not the product's own maker
     distribution: Text | None = None  # where it is published under another name than the product's
     extras: tuple[Id, ...] = ()  # without which its requirements are not installed
     channels: tuple[ChannelId, ...] = ()  # indexes that carry it; `default` is the client's own
-    devices: tuple[DeviceId, ...] = Field(min_length=1)
-    compiled_for: tuple[CompiledFor, ...] = ()  # where it is of another kind
+    devices: tuple[DeviceId, ...] = ()
+    compiled_for: tuple[CompiledForPart, ...] = ()  # where it is of another kind
     stage: Stage = Stage.STABLE
     only_with: tuple[ProductId, ...] = ()  # products without which this build has no use
     released: Moment | None = None  # where it differs from the release
-    wheels: tuple[Wheels, ...] = ()  # on reachable indexes data/index/ says it
+    wheels: tuple[WheelsPart, ...] = ()  # on reachable indexes data/index/ says it
     wheels_complete: bool = False  # true where the list of wheels is known to be whole
     note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class Build(BuildPart):
+    """An installable form of a release."""
+
+    version: Text
+    devices: tuple[DeviceId, ...] = Field(min_length=1)
+    compiled_for: tuple[CompiledFor, ...] = ()
+    wheels: tuple[Wheels, ...] = ()
     sources: Sources
 
 
-class Variant(Record):
+class VariantPart(Record):
+    """What variants of a family share, or one of them has of its own."""
+
+    device: DeviceId | None = None
+    labels: tuple[Annotated[Text, Field(pattern=r"^[a-z0-9]+(\.[a-z0-9]+)*$")], ...] = ()
+    channels: tuple[ChannelId, ...] = ()  # where `variant-channel` of the product does not lead to them
+    wheels: tuple[WheelsPart, ...] = ()
+    note: Text | None = None
+    sources: tuple[Id, ...] = ()
+
+
+class Variant(VariantPart):
     """Builds of a release that differ in their local label alone: one for each label."""
 
     device: DeviceId
     labels: tuple[Annotated[Text, Field(pattern=r"^[a-z0-9]+(\.[a-z0-9]+)*$")], ...] = Field(min_length=1)
-    channels: tuple[ChannelId, ...] = ()  # where `variant-channel` of the product does not lead to them
     wheels: tuple[Wheels, ...] = ()
-    note: Text | None = None
     sources: Sources
 
 
@@ -175,8 +210,8 @@ class PageTemplate(Record):
         return self
 
 
-class Release(Record):
-    """One version of a product."""
+class ReleaseEntry(Record):
+    """One version of a product, as files say it; its builds are rows of families."""
 
     version: Text
     name: Text | None = None
@@ -197,8 +232,6 @@ class Release(Record):
     page: Text | None = None  # where the product's own rule for its pages does not lead to it
     note: Text | None = None
     sources: Sources
-    variant: tuple[Variant, ...] = ()  # builds by their labels, in short
-    build: tuple[Build, ...] = ()
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
@@ -214,6 +247,13 @@ class Release(Record):
         if groups != 1:
             raise ValueError("`alike` needs one group: the part of a label in which builds must agree")
         return self
+
+
+class Release(ReleaseEntry):
+    """One version of a product with its builds."""
+
+    variant: tuple[Variant, ...] = ()  # builds by their labels, in short
+    build: tuple[Build, ...] = ()
 
 
 class Claim(Reasoned):
@@ -322,10 +362,10 @@ class ProductHead(Record):
 
 
 class ProductFile(Record):
-    """A file of data/products/."""
+    """What a file of data/products/ says, record by record; `families` has the form in which it is written."""
 
     product: ProductHead
-    source: dict[Id, SourceEntry]
+    source: dict[Id, SourceEntry] = {}
     release: tuple[Release, ...] = ()
     claim: tuple[Claim, ...] = ()
     dispute: tuple[Dispute, ...] = ()

@@ -151,7 +151,7 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: I
     places = tuple(lines) or tuple(("evidence", n) for n in range(1, len(loaded.evidence) + 1))
     seen = tuple(SeenObservation(*place, line) for place, line in zip(places, loaded.evidence, strict=True))
     subject, problems = _subject(loaded.documents, seen, today)
-    found = [subject.finding(rule.name, rule.level, problem) for rule in chosen for problem in rule.check(subject)]
+    found = _once(subject.finding(rule.name, rule.level, problem) for rule in chosen for problem in rule.check(subject))
     ran = tuple(rule.name for rule in chosen)
     findings, idle = exceptions.apply_exceptions(subject, found, ran, tuple(rule.name for rule in CHECKS))
     exempted = len(found) - len(findings)
@@ -160,6 +160,14 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: I
     paths = {finding.path for finding in findings if finding.level is Severity.ERROR}
     findings += (_unloaded(problem) for problem in problems if problem.path not in paths)  # else rules said it, and why
     return LintReport(tuple(sorted(findings, key=lambda finding: finding.order)), not problems, exempted)
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings without those that repeat another at its place: what a family says, it says of every row."""
+    first: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        first.setdefault((finding.rule, finding.path, finding.line, finding.column, finding.message), finding)
+    return list(first.values())
 
 
 def _chosen(names: tuple[str, ...]) -> tuple[LintRule, ...]:
@@ -206,7 +214,7 @@ def _located(problem: DataProblem, document: DataDocument | None) -> LoadProblem
         kind, name = "statement", name.removeprefix(f"{document.record.feature.id}-")
     records = enumerate(getattr(document.record, kind, ()))
     named = (number for number, each in records if name in (getattr(each, key, None) for key in ("id", "version", "name")))
-    place = Places(document.text).nearest((kind, next(named, name)))
+    place = Places(document.text).first(document.candidates((kind, next(named, name))))
     return LoadProblem(problem.path, place.line, problem.text)
 
 

@@ -93,7 +93,7 @@ def _citations(document: DataDocument) -> Iterator[_Citation]:
     places = Places(document.text)
     for name, source in defined.items():
         if source.repo and source.path:
-            line = places.nearest(("source", name)).line
+            line = places.first(document.candidates(("source", name))).line
             named = (frozenset(by_source.get(name, ())) for by_source in (versions, pythons))
             yield _Citation(document.path, line, name, source, *named)
 

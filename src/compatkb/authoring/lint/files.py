@@ -15,7 +15,7 @@ from compatkb.schema import FeatureFile, ImageFile, IndexFile, ProductFile
 def form(subject: LintSubject) -> Iterator[LintProblem]:
     """Yield a problem per file that is not as `fmt` would write it, at the first line that differs."""
     for document in subject.documents:
-        wanted = canonical(document.record)
+        wanted = canonical(document)
         if document.text == wanted:
             continue
         if comments := subject.places(document).comments:

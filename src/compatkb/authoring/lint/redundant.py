@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import KnowledgeEdge
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, version_word, walk
+from compatkb.authoring.loader import DataDocument
 from compatkb.core.names import word_key
 from compatkb.core.toml_positions import Where
 from compatkb.core.versions import Scheme
-from compatkb.schema import Basis, Claim, Dispute, IndexRelease, Kind, ProductFile, Record, Release, Role, Tag
+from compatkb.schema import Basis, Claim, Dispute, IndexRelease, Kind, ProductFile, Record, Release, Role, SourceEntry, Tag
 
 
 def redundant(subject: LintSubject) -> Iterator[LintProblem]:
@@ -30,6 +31,8 @@ def redundant(subject: LintSubject) -> Iterator[LintProblem]:
             if isinstance(record, Tag) and record.same_as and record.contains:
                 message = f"contents come from {record.same_as}: drop them, or drop `same-as`"
                 yield LintProblem(document, (*where, "contains"), message)
+        for place, message in _sources(document):
+            yield LintProblem(document, place, message)
     for document, feature in subject.features:
         words = {word_key(feature.feature.id), word_key(feature.feature.name)}
         for number, alias in enumerate(feature.feature.aliases):
@@ -40,6 +43,17 @@ def redundant(subject: LintSubject) -> Iterator[LintProblem]:
         listed = _listed(subject, file.product.id)
         for place, message in (*_names(file), *_releases(file, listed)):
             yield LintProblem(document, place, message)
+
+
+def _sources(document: DataDocument) -> Iterator[tuple[Where, str]]:
+    """Yield sources that stand where they are cited although another record cites them too."""
+    defined: dict[str, SourceEntry] = getattr(document.record, "source", {})
+    named = {source: name for name, source in defined.items() if name not in document.inline}
+    for name, places in document.inline.items():
+        if other := named.get(defined[name]):
+            yield ("source", name), f"[source] has it as {other}: cite that"
+        elif len(places) > 1:
+            yield ("source", name), f"{len(places)} records hold this source: put it into [source] once"
 
 
 def _may_repeat(record: Record, name: str) -> bool:

@@ -77,7 +77,8 @@ def _unknown(known: _Names, kind: str, name: str) -> str | None:
 @cache
 def _kinds(model: type[Record]) -> dict[str, str]:
     """Return the fields of a record that name something, with the kind of it."""
-    return {name: kind for name, annotation in get_annotations(model).items() for kind in _marked(annotation)}
+    annotations = {name: a for base in reversed(model.__mro__) for name, a in get_annotations(base).items()}
+    return {name: kind for name, annotation in annotations.items() for kind in _marked(annotation)}
 
 
 def _marked(annotation: Any) -> Iterator[str]:

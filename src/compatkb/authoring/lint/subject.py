@@ -150,7 +150,7 @@ class LintSubject:
         cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
         if isinstance(document, SeenObservation):
             return Finding(rule, level, document.path, document.line, message, sources=cited, subject=document.name)
-        line, column = place or self.places(document).nearest(where)
+        line, column = place or self.places(document).first(document.candidates(where))
         return Finding(rule, level, document.path, line, message, column, fix, cited, describe(document, where))
 
 
@@ -164,7 +164,10 @@ def problems_of(
 
 
 def describe(document: DataDocument, where: Where) -> str:
-    """Return the name of the record at `where`, by ids and versions: `torch release 2.8.0 build 2.8.0+xpu`."""
+    """Return the name of the record at `where`, by ids and versions, and of a row its place in its family.
+
+    `torch release 2.8.0 build 2.8.0+xpu, row 3 of builds for xpu`
+    """
     record: object = document.record
     words = [_title(document)]
     key = ""
@@ -180,7 +183,7 @@ def describe(document: DataDocument, where: Where) -> str:
         else:
             key = part
             record = getattr(record, _field(record, part), None)
-    return " ".join(words)
+    return ", ".join(filter(None, (" ".join(words), document.family(where))))
 
 
 def _title(document: DataDocument) -> str:
