@@ -353,6 +353,14 @@ def test_skeleton_becomes_a_record(data: Path, index: Index) -> None:
 _CPU = 'devices = ["cpu"]'
 
 
+def test_of_extras_only_products_are_kept(data: Path, index: Index) -> None:
+    """What a wheel requires with an extra alone is recorded where it is a product of the data, and nowhere else."""
+    texts = ("gear==1.1", 'pytest; extra == "test"', 'some-engine>=1.0; extra == "self"')
+    index.projects["some-engine"].append(wheel(TWO, texts))
+    (newest, *_) = proposed(ask(data, index)).release
+    assert newest.requires == ("gear==1.1", 'some-engine>=1.0; extra == "self"')
+
+
 def test_command(data: Path, index: Index, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
     """The diff and what to decide on stdout; --check ends with 4; --write writes; after that nothing is proposed."""
     monkeypatch.setenv("COMPATKB_TODAY", TODAY.isoformat())

@@ -1,7 +1,7 @@
 """Turns index metadata into claims: Requires-Dist, and what exact pins pass on."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -39,6 +39,23 @@ def _extra_of(text: str) -> tuple[str, Requirement] | None:
         return (extras.pop(), Requirement(text)) if len(extras) == 1 else None
     except InvalidRequirement:
         return None
+
+
+def worth_recording(texts: Iterable[str], distributions: Collection[str]) -> tuple[str, ...]:
+    """Return the requirements that an index file keeps: of those of extras alone the ones that name a product.
+
+    `distributions` are the normalized names of the products; what cannot be read is kept, and lint reports it.
+    """
+    return tuple(text for text in texts if not (found := _extra_in(text)) or found in distributions)
+
+
+def _extra_in(text: str) -> str:
+    """Return the normalized name of what is required with an extra alone; empty for anything else."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return ""
+    return str(canonicalize_name(requirement.name)) if "extra" in str(requirement.marker or "") else ""
 
 
 def _demands(

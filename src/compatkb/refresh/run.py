@@ -6,8 +6,8 @@ import os
 import queue
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.canonical import text_of
+from compatkb.authoring.index_requirements import worth_recording
 from compatkb.authoring.loader import Files
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
 from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
@@ -148,10 +149,16 @@ def refresh(
     wheels = [(name, wheel) for name, planned in plans.items() for group in planned.wheels.values() for wheel in group]
     say(f"reading the metadata of {len(wheels)} wheels")
     metadata = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
-    readings = {wheel.entry.name: reading for (_, wheel), reading in zip(wheels, metadata, strict=True)}
+    products = {str(canonicalize_name(f.product.distribution)) for f in files.products if f.product.distribution}
+    readings = {wheel.entry.name: _kept(reading, products) for (_, wheel), reading in zip(wheels, metadata, strict=True)}
     if missing := sum(reading is None for reading in metadata):
         say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
     return _outcome(files, directory, subjects, listings, plans, changed, readings, today)
+
+
+def _kept(reading: WheelMetadata | None, products: Collection[str]) -> WheelMetadata | None:
+    """Return what an index file keeps of the metadata of a wheel."""
+    return replace(reading, requires=worth_recording(reading.requires, products)) if reading else None
 
 
 def _outcome(
