@@ -28,6 +28,9 @@ from compatkb.authoring.canonical import text_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.loader import Files, load
 from compatkb.core.clock import Clock
+from compatkb.engine.stacks import Stack
+from compatkb.output.presenter import present_stack
+from compatkb.output.things import StackView
 from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, RouteFile, TimelineFile
 from compatkb.store.compiler.compile import compile_snapshot
 from compatkb.store.reader import Snapshot
@@ -285,6 +288,11 @@ def request(
         made.append(Pin(name, str(wanted), sum(1 << n for n in numbers)))
     days = ((as_of or TODAY).toordinal(), (as_of or today).toordinal(), Clock(today, as_of).lists_until)
     return Request(tuple(made), tuple(bare), (device,), *days)
+
+
+def shown(facts: Snapshot, stack: Stack, asked: Request | None = None) -> StackView:
+    """Return a stack as it is shown for a request, or for one that fixes nothing."""
+    return present_stack(facts, stack, asked or Request((), (), (), TODAY.toordinal(), TODAY.toordinal(), 1))
 
 
 def _kebab(record: Mapping[str, Any]) -> Record:

@@ -22,9 +22,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from compatkb.api import KnowledgeBase
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import resolve
-from compatkb.output.commands import waived
-from compatkb.output.messages import cause as cause_text
-from compatkb.output.messages import cause_sources
+from compatkb.output.presenter import present, present_stack
 from compatkb.request.parser import make_request
 from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
@@ -213,8 +211,8 @@ def judge(facts: Snapshot, question: Question, ask: Pip) -> dict[str, Any]:
         pins = {e.distribution or e.product: e.version for e in carried} | dict(cell.packages)
         if len(pins) > len(cell.packages):
             told["stack"] = dict(sorted(pins.items()))
-        if waived(facts, stack):
-            told["waived"] = waived(facts, stack)
+        if waived := present_stack(facts, stack, answer.request).waives:
+            told["waived"] = list(waived)
     outcome, detail = ask(cell_of(told["stack"].items(), question.python) if "stack" in told else cell)
     if "stack" in told and outcome is not Outcome.OK:
         told["alone"] = str(ask(cell)[0])
@@ -223,10 +221,7 @@ def judge(facts: Snapshot, question: Question, ask: Pip) -> dict[str, Any]:
     if told["difference"] in (UNDECIDED, LIKELY) and is_beyond(detail):
         told["difference"] = BEYOND
     if not answer.stacks:
-        told["rules"] = [
-            [cause_text(facts, cause, answer.request), *(name for name, _ in cause_sources(facts, cause, answer.request))]
-            for cause in answer.causes
-        ]
+        told["rules"] = [[cause.message, *(name for name, _ in cause.sources)] for cause in present(facts, answer).causes]
     return told
 
 

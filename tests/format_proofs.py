@@ -24,12 +24,14 @@ from packaging.version import Version
 
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.quoting import quoted
-from compatkb.engine.answer import Answer, resolve
-from compatkb.engine.stacks import Stack
+from compatkb.engine.answer import resolve
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of
 from compatkb.output.installer_files import by_device
+from compatkb.output.presenter import present
 from compatkb.output.stack_files import packages_of, platforms_of, stack_of
+from compatkb.output.things import StackView
+from compatkb.output.view import AnswerView
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 from compatkb.store.reader import Snapshot
@@ -80,12 +82,12 @@ class Asked(NamedTuple):
     """A request and its answer."""
 
     words: str
-    answer: Answer
+    answer: AnswerView
     wanted: registry.Wanted
 
-    def file(self, facts: Snapshot, form: str, *indexes: str) -> str:
+    def file(self, form: str, *indexes: str) -> str:
         """Return a form of the answer."""
-        made = registry.form("resolve", form)(facts, self.answer, self.wanted._replace(indexes=indexes))
+        made = registry.form("resolve", form)(self.answer, self.wanted._replace(indexes=indexes))
         assert isinstance(made, str)
         return made
 
@@ -100,43 +102,39 @@ def asked(facts: Snapshot, words: str) -> Asked:
     read, rest = read_words(facts, left)
     request = make_request(facts, [*options, *read], rest, clock=Clock(current_day()))
     each = sum(name == "device" for name, _ in options) > 1
-    return Asked(words.strip(), resolve(facts, request), registry.Wanted(each_device=each))
+    return Asked(words.strip(), present(facts, resolve(facts, request)), registry.Wanted(each_device=each))
 
 
 @contextmanager
-def channels(facts: Snapshot, stacks: list[Stack]) -> Iterator[dict[str, str]]:
+def channels(facts: Snapshot, stacks: list[StackView]) -> Iterator[dict[str, str]]:
     """Serve the channels of stacks, and the default index; returns the address of each."""
     with ExitStack() as servers:
         served = {"default": servers.enter_context(loopback.serve())}
         links = set()
         for stack in stacks:
-            provider = next(e for e in stack.packages if e.product == facts.routes[0].provider)
-            bases = [
-                f"{e.distribution}=={e.version}" for e in stack.packages if e.distribution and e.product != provider.product
-            ]
-            placed = {each.name: each for each in packages_of(facts, stack)}
+            provider = next(e for e in stack.packages if e.product.id == facts.routes[0].provider)
+            bases = [f"{e.distribution}=={e.version}" for e in stack.packages if e.distribution and e != provider]
+            placed = {each.name: each for each in packages_of(stack)}
             brought = [
                 pin for pin in bases if canonicalize_name(pin.partition("==")[0]) not in {canonicalize_name(n) for n in placed}
             ]
-            brought += [f"{n}=={p.element.version}" for n, p in placed.items() if facts.products[p.element.product].automatic]
+            brought += [f"{n}=={p.build.version}" for n, p in placed.items() if p.build.product.automatic]
             for name, each in placed.items():
                 channel = each.channel
                 if channel.id not in served:
                     served[channel.id] = servers.enter_context(loopback.serve())
                 links |= {channel.id} if channel.style == "find-links" else set()
-                needs = (
-                    brought if each.element == provider else [f"{provider.distribution}=={Version(provider.version).public}"]
-                )
-                if facts.products[each.element.product].automatic:
+                needs = brought if each.build == provider else [f"{provider.distribution}=={Version(provider.version).public}"]
+                if each.build.product.automatic:
                     needs = []
-                for family, _ in platforms_of(facts, stack):
+                for family, _ in platforms_of(stack):
                     served[channel.id].add(
-                        name, each.element.version, "", requires=tuple(needs), tag=f"py3-none-{_TAGS[family]}"
+                        name, each.build.version, "", requires=tuple(needs), tag=f"py3-none-{_TAGS[family]}"
                     )
-                public = Version(each.element.version).public
-                for version in {_FUTURE, public} - {each.element.version}:
+                public = Version(each.build.version).public
+                for version in {_FUTURE, public} - {each.build.version}:
                     served["default"].add(name, version, "")
-                _add_missing(served["default"], [*needs, *bounds_of(facts, stack)], set(placed))
+                _add_missing(served["default"], [*needs, *bounds_of(stack)], set(placed))
         for index in served.values():
             index.add("filelock", _FUTURE if index is not served["default"] else "3.20.0", "")
         yield {name: f"{index.url}/links" if name in links else f"{index.url}/simple" for name, index in served.items()}
@@ -150,21 +148,25 @@ def _add_missing(index: loopback.Index, needs: list[str], placed: set[str]) -> N
             index.add(need.name, next(v for v in (pinned, "1.0", "80.0") if need.specifier.contains(v)), "")
 
 
-def here(facts: Snapshot, stack: Stack) -> str | None:
+def here(facts: Snapshot, stack: StackView) -> str | None:
     """Return an interpreter of this machine on which a stack is, None where there is none."""
     known = interpreters()
-    usable = [python for python in reversed(stack.python) if python in known and tuple(map(int, python.split("."))) >= (3, 9)]
-    return known[usable[0]] if usable and ("linux", "x86_64") in platforms_of(facts, stack) else None
+    usable = [
+        python.id
+        for python in reversed(stack.python)
+        if python.id in known and tuple(map(int, python.id.split("."))) >= (3, 9)
+    ]
+    return known[usable[0]] if usable and ("linux", "x86_64") in platforms_of(stack) else None
 
 
-def expected(facts: Snapshot, stack: Stack) -> dict[str, str]:
+def expected(facts: Snapshot, stack: StackView) -> dict[str, str]:
     """Return the distributions that a file names, with their versions."""
-    return {str(canonicalize_name(each.name)): each.element.version for each in packages_of(facts, stack)}
+    return {str(canonicalize_name(each.name)): each.build.version for each in packages_of(stack)}
 
 
-def routed(text: str, facts: Snapshot, stacks: list[Stack], urls: Mapping[str, str]) -> str:
+def routed(text: str, facts: Snapshot, stacks: list[StackView], urls: Mapping[str, str]) -> str:
     """Return a file with the addresses of this machine."""
-    for channel in {each.channel.id: each.channel for stack in stacks for each in packages_of(facts, stack)}.values():
+    for channel in {each.channel.id: each.channel for stack in stacks for each in packages_of(stack)}.values():
         if channel.url:
             text = text.replace(quoted(channel.url), quoted(urls[channel.id]))
     return text
@@ -202,7 +204,7 @@ def uv() -> str:
 def prove_uv(facts: Snapshot, one: Asked) -> str:
     """Lock and sync the project, twice; `uv run` keeps the builds. Returns what was shown, raises AssertionError."""
     with TemporaryDirectory() as name:
-        text = one.file(facts, "uv")
+        text = one.file("uv")
         stacks = stacks_in(facts, one, text)
         with channels(facts, list(stacks.values())) as urls:
             tools = Tools(Path(name), urls["default"])
@@ -235,25 +237,25 @@ def prove_uv(facts: Snapshot, one: Asked) -> str:
             return "locked, synced"
 
 
-def stacks_in(facts: Snapshot, one: Asked, text: str) -> dict[str, Stack]:
+def stacks_in(facts: Snapshot, one: Asked, text: str) -> dict[str, StackView]:
     """Return the stacks of a project by device."""
-    first = stack_of(facts, one.answer, one.wanted)
+    first = stack_of(one.answer, one.wanted)
     extras = list(tomllib.loads(text)["project"].get("optional-dependencies", ()))
     if not extras:
-        return {first.device: first}
-    found = by_device(facts, one.answer, first)
+        return {first.device.id: first}
+    found = by_device(one.answer, first)
     assert list(found) == extras
     return found
 
 
 def prove_pylock(facts: Snapshot, one: Asked) -> str:
     """Lock by PEP 751, and let pip and uv take the file. Returns what was shown, raises AssertionError."""
-    stack = stack_of(facts, one.answer, one.wanted)
+    stack = stack_of(one.answer, one.wanted)
     python = here(facts, stack)
     with TemporaryDirectory() as name, channels(facts, [stack]) as urls:
         tools = Tools(Path(name), urls["default"])
         text = one.file(
-            facts, "pylock", *(f"{channel}={url}" for channel, url in urls.items() if channel != "default"), urls["default"]
+            "pylock", *(f"{channel}={url}" for channel, url in urls.items() if channel != "default"), urls["default"]
         )
         (tools.folder / "pylock.toml").write_text(text, encoding="utf-8")
         lock = Pylock.from_dict(tomllib.loads(text))
@@ -281,16 +283,16 @@ def prove_conda(facts: Snapshot, one: Asked) -> str:
     import yaml
     from rattler import Channel, MatchSpec
 
-    stack = stack_of(facts, one.answer, one.wanted)
+    stack = stack_of(one.answer, one.wanted)
     wanted = {name: f"=={version}" for name, version in expected(facts, stack).items()}
-    environment: dict[str, Any] = yaml.safe_load(one.file(facts, "conda"))
+    environment: dict[str, Any] = yaml.safe_load(one.file("conda"))
     for channel in environment["channels"]:
         Channel(channel)
     plain = [MatchSpec(text, strict=True) for text in environment["dependencies"] if isinstance(text, str)]
     assert [str(spec).split()[0] for spec in plain] == ["python", "pip"]
     lines = environment["dependencies"][-1]["pip"]
     pins = [Requirement(line) for line in lines if not line.startswith("--")]
-    brought = {each.name for each in packages_of(facts, stack) if facts.products[each.element.product].automatic}
+    brought = {each.name for each in packages_of(stack) if each.build.product.automatic}
     named = {name: pin for name, pin in wanted.items() if name not in set(map(canonicalize_name, brought))}
     assert named.items() <= {str(canonicalize_name(pin.name)): str(pin.specifier) for pin in pins}.items()
     return "parsed"
@@ -300,7 +302,7 @@ def prove_dockerfile(facts: Snapshot, one: Asked) -> str:
     """Let BuildKit's parser read the Dockerfile, and a shell its command. Returns what was shown, raises AssertionError."""
     import dockerfile
 
-    commands = dockerfile.parse_string(one.file(facts, "dockerfile"))
+    commands = dockerfile.parse_string(one.file("dockerfile"))
     assert [command.cmd.upper() for command in commands] == ["FROM", "ENV", "RUN", "USER", "WORKDIR"]
     done = subprocess.run(["sh", "-n", "-c", commands[2].value[0]], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ from compatkb.api import KnowledgeBase
 from compatkb.engine.answer import Answer, resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.output.messages import cause as cause_text
+from compatkb.output.presenter import present
 from compatkb.store.reader import Snapshot
 
 PACKAGES = (
@@ -78,7 +78,7 @@ def best(answer: Answer) -> int:
 
 def silent(base: KnowledgeBase, answer: Answer) -> list[str]:
     """Return which reasons of an answer say nothing."""
-    told = [cause_text(base.facts, cause, answer.request) for cause in answer.causes]
+    told = [cause.message for cause in present(base.facts, answer).causes]
     found = [f"a reason that says nothing: {text!r}" for text in told if not text.strip() or text.strip()[0] in ";,:"]
     return found + (["no stack and no reason"] if not answer.stacks and not answer.causes else [])
 

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from builders import bare_release, build, constrains, product, release, request, universe
+from builders import bare_release, build, constrains, product, release, request, shown, universe
 from conftest import clock
 
 from compatkb.doctor.checks import held_of, modules
@@ -12,6 +12,8 @@ from compatkb.doctor.upgrade_path import UpgradeStep, steps_to
 from compatkb.engine.answer import resolve
 from compatkb.output.commands import pip_commands, proof_command, requirements
 from compatkb.output.payload import stack_payload
+from compatkb.output.presenter import present
+from compatkb.output.registry import Wanted
 from compatkb.output.text import answer_text
 
 
@@ -21,9 +23,9 @@ def test_bounds_are_quoted(tmp_path: Path) -> None:
     torch = product("torch", distribution="torch", releases=["2.0.0"], claims=[constrains("torch==2.0.0", "other<2")])
     facts = universe(tmp_path, [torch, other])
     (stack,) = resolve(facts, request(facts, bare=["torch"])).stacks
-    (line,) = pip_commands(facts, stack)
+    (line,) = pip_commands(shown(facts, stack))
     assert shlex.split(line)[4:6] == ["torch==2.0.0", "other<2"]
-    assert "other<2" in requirements(facts, stack).splitlines()
+    assert "other<2" in requirements(shown(facts, stack)).splitlines()
 
 
 def test_proof_command_is_one_python_argument(tmp_path: Path) -> None:
@@ -33,7 +35,7 @@ def test_proof_command_is_one_python_argument(tmp_path: Path) -> None:
     )
     facts = universe(tmp_path, [torch])
     (stack,) = resolve(facts, request(facts, bare=["torch"])).stacks
-    proof = proof_command(facts, stack)
+    proof = proof_command(shown(facts, stack))
     assert proof
     python, option, code = shlex.split(proof)
     assert (python, option) == ("python", "-c")
@@ -47,18 +49,18 @@ def test_a_build_goes_by_the_name_under_which_it_is_installed(tmp_path: Path) ->
     builds = [release("3.4.0", builds=[build("3.4.0", distribution="old-name")]), release("3.6.0", builds=[build("3.6.0")])]
     backend = product("backend", distribution="new-name", import_name="backend", releases=builds)
     facts = universe(tmp_path, [product("torch", distribution="torch", releases=["2.0.0"]), backend])
-    for version, name, shown in (("3.4.0", "old-name", "old-name 3.4.0"), ("3.6.0", "new-name", "backend 3.6.0")):
+    for version, name, text in (("3.4.0", "old-name", "old-name 3.4.0"), ("3.6.0", "new-name", "backend 3.6.0")):
         asked = request(facts, {"backend": version})
         answer = resolve(facts, asked)
         (stack,) = answer.stacks
-        (line,) = pip_commands(facts, stack)
+        (line,) = pip_commands(shown(facts, stack))
         assert f"{name}=={version}" in shlex.split(line)
-        assert f"'{name}': '{version}'" in (proof_command(facts, stack) or "")
-        assert f"{name}=={version}" in requirements(facts, stack).splitlines()
-        content = stack_payload(facts, stack, asked)
+        assert f"'{name}': '{version}'" in (proof_command(shown(facts, stack)) or "")
+        assert f"{name}=={version}" in requirements(shown(facts, stack)).splitlines()
+        content = stack_payload(shown(facts, stack, asked))
         assert content["packages"] == {"torch": "2.0.0", "backend": version}
         assert content["distributions"] == {"backend": name}
-        assert shown in answer_text(facts, answer, why=True)
+        assert text in answer_text(present(facts, answer), Wanted(why=True))
         assert facts.distribution("backend", version) == name
     assert modules(facts) == {"old-name": "backend", "new-name": "backend"}
 

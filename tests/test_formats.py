@@ -196,7 +196,7 @@ def test_lock_that_does_not_resolve(facts: Snapshot) -> None:
     """What an index lacks is said in uv's words, and nothing is written."""
     one = proofs.asked(facts, "torch==2.8.0 --device xpu --os linux --python 3.11")
     with loopback.serve() as empty, pytest.raises(NoRequirementsError, match="no lock file: uv: "):
-        one.file(facts, "pylock", f"{empty.url}/simple", f"pytorch-xpu={empty.url}/simple")
+        one.file("pylock", f"{empty.url}/simple", f"pytorch-xpu={empty.url}/simple")
 
 
 def test_conda_reads_them(facts: Snapshot) -> None:
@@ -247,7 +247,7 @@ def test_fixes_write_the_form_of_uv(
     assert run("check", str(tmp_path), "--fail-on", "info").code == 0
     text = file.read_text(encoding="utf-8")
     one = proofs.asked(facts, f"{words} --device xpu --os linux --python 3.11")
-    stack = proofs.stack_of(facts, one.answer, one.wanted)
+    stack = proofs.stack_of(one.answer, one.wanted)
     with proofs.channels(facts, [stack]) as urls:
         file.write_text(proofs.routed(text, facts, [stack], urls), encoding="utf-8")
         proofs.Tools(tmp_path, urls["default"]).run(proofs.uv(), "lock")

@@ -1,6 +1,7 @@
 """Hardware, system and release: cells of the makers' tables with their negatives, and names as tools and shops print them."""
 
 import pytest
+from builders import shown
 
 from compatkb import KnowledgeBase, Verdict
 from compatkb.errors import UsageError
@@ -123,5 +124,5 @@ def test_a_device_on_request_is_not_taken_unasked(base: KnowledgeBase, words: st
 def test_the_image_is_for_the_system_and_python(base: KnowledgeBase, place: dict[str, str], image: str) -> None:
     """The command names the image of a system on which the build is for the Python of the stack."""
     stack = base.resolve({"torch": "2.6", **place}, device="hpu").stacks[0]
-    told = commands.pip_commands(base.facts, stack)
+    told = commands.pip_commands(shown(base.facts, stack))
     assert [f"/1.21.0/{image}/habanalabs/pytorch-installer-2.6.0:" in line for line in told] == [True]

@@ -23,6 +23,7 @@ from builders import (
     product,
     release,
     route,
+    shown,
     universe,
     verified,
     wheel,
@@ -34,7 +35,7 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.output.commands import pip_commands
-from compatkb.output.messages import cause_sources
+from compatkb.output.presenter import present
 from compatkb.request.parser import make_request
 from compatkb.schema import Observation
 from compatkb.store.reader import Snapshot
@@ -328,7 +329,7 @@ def test_known_bound_appears_in_commands(tmp_path: Path) -> None:
     torch = product("torch", distribution="torch", releases=["2.0.0"], claims=[constrains("torch==2.0.0", "numbers<2")])
     facts = universe(tmp_path, [torch, numpy])
     answer = ask(facts, "torch")
-    assert "'numbers<2'" in pip_commands(facts, answer.stacks[0])[0]
+    assert "'numbers<2'" in pip_commands(shown(facts, answer.stacks[0]))[0]
     assert ask(facts, "torch", "numbers==2.0").verdict == "does-not-work"
 
 
@@ -477,5 +478,5 @@ def test_a_pinned_runtime_brings_its_requirements(pin: str, helper: str, verdict
     facts = universe(tmp_path, products, indexes=listed)
     answer = ask(facts, f"helper=={helper}", torch="2.0", python="3.11", os="linux")
     assert answer.verdict == verdict
-    said = [name for cause in answer.causes for name, _ in cause_sources(facts, cause, answer.request)]
+    said = [name for cause in present(facts, answer).causes for name, _ in cause.sources]
     assert ["torch-2.0" in text or "runtime-1.0" in text for text in said] == [True, True] * (verdict == "does-not-work")

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from builders import shown
 from metadata_pairs import LINUX, releases, requirements
 from packaging.requirements import Requirement
 
@@ -11,8 +12,7 @@ from compatkb.engine.answer import resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
-from compatkb.output.causes import cause
-from compatkb.output.open_points import strangers
+from compatkb.output.presenter import present
 from compatkb.output.stack_files import packages_of
 from compatkb.store.reader import Snapshot
 
@@ -27,12 +27,12 @@ def test_what_is_compiled_names_its_torch_and_its_commands(
     """A release without wheels for a device leads to the torch that its requirements pin, and is never more than likely."""
     answer = base.explain(f"vllm=={release}", f"torch=={torch}", device=device)
     assert answer.verdict is Verdict.LIKELY
-    told = commands.pip_commands(facts, answer.stacks[0])
+    told = commands.pip_commands(shown(facts, answer.stacks[0]))
     assert f"torch=={torch}" in told[0]
     assert f"git clone --depth 1 --branch v{release} https://github.com/vllm-project/vllm" in told
     assert any(f"VLLM_TARGET_DEVICE={device}" in command for command in told)
     with pytest.raises(NoRequirementsError, match="compiled from source"):
-        packages_of(facts, answer.stacks[0])
+        packages_of(shown(facts, answer.stacks[0]))
 
 
 def test_another_torch_than_that_of_the_source_is_denied(base: KnowledgeBase) -> None:
@@ -43,7 +43,7 @@ def test_another_torch_than_that_of_the_source_is_denied(base: KnowledgeBase) ->
 def test_published_wheels_come_before_what_is_compiled(base: KnowledgeBase) -> None:
     """Who leaves the release open is not sent to a compiler while an index has wheels."""
     best = base.resolve(words=["vllm"], device="xpu").stacks[0]
-    assert not commands.compiled_of(base.facts, best)
+    assert not commands.compiled_of(shown(base.facts, best))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_an_extra_requires_counts_where_it_is_asked_for(
     """An extra that is named for a product bounds the other products that it requires too, and says so, if it is named."""
     answer = base.explain(*pins, "python==3.11", "os==linux", device="cpu")
     assert answer.verdict is right
-    said = [cause(base.facts, conflict, answer.request) for conflict in answer.causes]
+    said = [cause.message for cause in present(base.facts, answer).causes]
     assert right is not Verdict.DOES_NOT_WORK or any("with its extra " in sentence for sentence in said)
 
 
@@ -123,9 +123,11 @@ def test_what_is_known_through_pins_alone_vouches_for_no_package(base: Knowledge
 def test_a_pair_that_nobody_speaks_of_is_told(base: KnowledgeBase, facts: Snapshot) -> None:
     """Two packages that a third one holds together are told on the first screen; a pair that is named is not."""
     apart = base.explain("transformers==5.15.1", "ipex==2.6.0", "python==3.12", device="cpu")
-    assert strangers(facts, apart.stacks[0]) == ["nobody says that IPEX 2.6.0 and transformers 5.15.1 go together"]
+    assert shown(facts, apart.stacks[0]).evidence.strangers == [
+        "nobody says that IPEX 2.6.0 and transformers 5.15.1 go together"
+    ]
     together = base.explain("optimum-intel==1.27.0", "transformers==4.57.6", "python==3.12", device="cpu")
-    assert not strangers(facts, together.stacks[0])
+    assert not shown(facts, together.stacks[0]).evidence.strangers
 
 
 PACKAGES = ("transformers", "accelerate", "vllm", "torchcodec", "bitsandbytes", "onnxruntime", "openvino", "optimum-intel")
@@ -167,5 +169,5 @@ def test_no_stack_holds_what_metadata_exclude(
 def test_image_is_run_before_what_is_installed_within(base: KnowledgeBase, facts: Snapshot) -> None:
     """The command that runs an image comes first: packages of indexes are installed inside of it."""
     best = base.resolve(words=["bitsandbytes==0.48.2"], device="hpu").stacks[0]
-    first, *inside = [command.split()[0] for command in commands.pip_commands(facts, best)]
+    first, *inside = [command.split()[0] for command in commands.pip_commands(shown(facts, best))]
     assert (first, set(inside)) == ("docker", {"python"})

@@ -14,6 +14,7 @@ from conftest import ROOT, Run
 
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
+from compatkb.output.presenter import present
 from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, rewrapped, text_of
 from compatkb.output.shells import quote
 from compatkb.output.terminal import print_lines, printable
@@ -213,8 +214,8 @@ def test_what_is_shown_of_a_stack_is_data(tmp_path: Path) -> None:
     for name in ("hidden", "shown"):
         (tmp_path / name).mkdir()
     hidden = universe(tmp_path / "hidden", [torch, product("npu-driver", **driver)])
-    assert "1.2.0" not in answer_text(hidden, resolve(hidden, request(hidden, {"torch": "2.0.0"})))
+    assert "1.2.0" not in answer_text(present(hidden, resolve(hidden, request(hidden, {"torch": "2.0.0"}))))
     shown = universe(tmp_path / "shown", [torch, product("npu-driver", shown=True, label="NPU driver", **driver)])
     answer = resolve(shown, request(shown, {"torch": "2.0.0"}))
-    assert "needs      NPU driver 1.2.0\n" in answer_text(shown, answer)
-    assert answer_payload(shown, answer)["stacks"][0]["software"]["npu driver"] == ["1.2.0"]
+    assert "needs      NPU driver 1.2.0\n" in answer_text(present(shown, answer))
+    assert answer_payload(present(shown, answer))["stacks"][0]["software"]["npu driver"] == ["1.2.0"]

@@ -89,15 +89,16 @@ class KnowledgeBase:
 
     def reasons(self, answer: Answer) -> tuple[str, ...]:
         """Return why an answer is a no, a sentence each; empty for any other."""
-        from compatkb.output.messages import cause
+        from compatkb.output.presenter import present
 
-        return tuple(cause(self.facts, each, answer.request) for each in answer.causes)
+        return tuple(cause.message for cause in present(self.facts, answer).causes)
 
     def commands(self, stack: Stack) -> tuple[str, ...]:
         """Return the commands that install a stack, in their order, quoted for a POSIX shell; empty where none can."""
         from compatkb.output.commands import pip_commands
+        from compatkb.output.presenter import present_stack
 
-        return tuple(pip_commands(self.facts, stack))
+        return tuple(pip_commands(present_stack(self.facts, stack, self.request())))
 
     def check(self, *paths: str | os.PathLike[str], as_of: date | None = None) -> "CheckReport":
         """Return what is wrong with pins in files, and in files below folders, as `compatkb check` without settings.

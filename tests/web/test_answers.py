@@ -13,14 +13,14 @@ from site_of_tests import random_question
 from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import commands, messages
-from compatkb.output.answer_words import beside_words, headline, ways_of
+from compatkb.output.presenter import present
 from compatkb.output.shells import CMD, POSIX
+from compatkb.output.view import MOST
 from compatkb.web import pages
 from compatkb.web.answer_view import view_of
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion, read_question
-from compatkb.web.systems import is_windows
 
 TRACKER = "https://example.org/project/issues"
 
@@ -42,17 +42,13 @@ def test_pages_say_what_the_screen_says(asker: Asker) -> None:
     """The sentence, the ways out in their order, and what stands beside are those of the screen."""
     site, seen = Site(asker, live=True), set()
     for question in (PageQuestion((("ipex", "2.8"),), (), ("xpu",)), *drawn(asker, 60)):
-        answer = asker.answer(question)
+        view = asker.view(question)
         page = site.answer_page(question)
-        assert str(escape(headline(asker.facts, answer))) in page
-        titles = [way.title for way in view_of(asker, question, answer).ways]
-        denied = not answer.stacks or answer.verdict == "unknown"
-        assert titles == ([way.title for way in ways_of(asker.facts, answer)] if denied else [])
-        for beside in () if denied else answer.beside:
-            word, text = beside_words(asker.facts, answer, beside)
-            shown = str(pages.prose(text))
-            assert f"{word.capitalize()}: {shown}" in page
-            seen.add(word)
+        assert str(escape(view.headline)) in page
+        assert [way.title for way in view_of(asker, question, view).ways] == [way.title for way in view.ways[:MOST]]
+        for beside in view.beside if view.is_positive else ():
+            assert f"{beside.label.capitalize()}: {pages.prose(beside.text)}" in page
+            seen.add(beside.label)
     assert seen >= {"instead", "also"}
 
 
@@ -60,9 +56,9 @@ def test_ways_lead_to_what_they_name(asker: Asker) -> None:
     """The question behind a way out has an answer, whose command has the pins that the way shows."""
     followed = 0
     for question in drawn(asker, 120):
-        for way in view_of(asker, question, asker.answer(question)).ways:
-            stack = asker.answer(way.question).stacks[0]
-            pins = " ".join(pin for step in commands.steps_of(asker.facts, stack) for pin in step.pins)
+        for way in view_of(asker, question, asker.view(question)).ways:
+            stack = asker.view(way.question).stacks[0]
+            pins = " ".join(pin for step in commands.steps_of(stack) for pin in step.pins)
             assert (stack.verdict, pins) == (way.verdict, way.pins), (question, way)
             followed += 1
     assert followed > 20
@@ -76,7 +72,7 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     assert "Report an error" not in Site(asker, live=True).answer_page(question)
     known["Project-URL"] = f"Issue Tracker, {TRACKER}"
     site = Site(asker, live=True)
-    address = site.report(question, view_of(asker, question, asker.answer(question)))
+    address = site.report(question, view_of(asker, question, asker.view(question)))
     assert address.startswith(f"{TRACKER}/new?")
     asked = parse_qs(urlsplit(address).query)
     assert asked["title"] == ["Wrong answer: torch 2.4 on Intel GPU"]
@@ -89,10 +85,26 @@ def test_every_written_page_agrees_with_the_engine(asker: Asker) -> None:
     """The verdict, the sentence and the pip commands of each page that a static site has are those of the engine."""
     site = Site(asker, live=False)
     for question, path in site.written.items():
-        answer = resolve(asker.facts, question.request(asker.facts, asker.clock))
+        view = present(asker.facts, resolve(asker.facts, question.request(asker.facts, asker.clock)))
         text = unescape(re.sub("<[^>]+>", "", site.answer_page(question, path)))
-        assert f"{messages.VERDICTS[answer.verdict].capitalize()}. {headline(asker.facts, answer)}" in text, path
-        if answer.stacks and answer.verdict != "unknown":
-            stack = answer.stacks[0]
-            shell = CMD if is_windows(asker.facts, stack.os) else POSIX
-            assert "\n".join(commands.pip_commands(asker.facts, stack, shell)) in text, path
+        assert f"{messages.VERDICTS[view.verdict].capitalize()}. {view.headline}" in text, path
+        for stack in (section.group.best for section in view.sections):
+            shell = CMD if {system.family for system in stack.os} == {"windows"} else POSIX
+            assert "\n".join(commands.pip_commands(stack, shell)) in text, path
+
+
+def test_a_page_says_each_system_that_differs(asker: Asker) -> None:
+    """Where systems differ in verdict or in builds, the heading names them and each has its command."""
+    site = Site(asker, live=True)
+    for options, device in (((("torch", "2.6"),), "xpu"), ((), "cpu")):
+        question = PageQuestion(options, (), (device,))
+        view, page = (
+            asker.view(question),
+            unescape(re.sub("<[^>]+>", "", site.answer_page(PageQuestion(options, (), (device,))))),
+        )
+        assert len(view.sections) > 1
+        for section in view.sections:
+            assert section.group.systems in view.headline
+            shell = CMD if section.group.systems == "Windows" else POSIX
+            assert "\n".join(commands.pip_commands(section.group.best, shell)) in page
+    assert "likely" in asker.view(PageQuestion((("torch", "2.6"),), (), ("xpu",))).headline

@@ -49,7 +49,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     findings = shown.report.findings
     order = list(Severity)
     if not findings:
-        dates = footer(shown.asked.facts, shown.asked.day.toordinal())
+        dates = footer(shown.asked.facts.meta["data_date"], shown.asked.day.toordinal())
         return wrapped(f"✓ no findings   {_read(shown.report)} · {dates}", "", "  ", "works")
     head = _head(shown.report)
     if mendable := sum(bool(finding.edits) for finding in findings):
@@ -68,7 +68,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
             before = place
     more = [] if why or not any(finding.sources for finding in findings) else ["--why: sources"]
     more += [f"--all: {len(blocks) - len(fitting)} more"] if len(blocks) > len(fitting) else []
-    foot = wrapped(footer(shown.asked.facts, shown.asked.day.toordinal(), more), "  ", style="dim")
+    foot = wrapped(footer(shown.asked.facts.meta["data_date"], shown.asked.day.toordinal(), more), "  ", style="dim")
     return [*lines, BLANK, *foot]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from compatkb.core.findings import Edit
 from compatkb.core.names import normal
 from compatkb.core.quoting import quoted
-from compatkb.output.stack_files import automatic_of
+from compatkb.store.queries.claims import automatic_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 

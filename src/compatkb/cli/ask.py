@@ -11,6 +11,7 @@ from compatkb.cli.opening import open_data, open_facts, patience
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UsageError
 from compatkb.output import registry
+from compatkb.output.presenter import present
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
 from compatkb.request.parser import make_request
@@ -67,7 +68,7 @@ def answer(
     edges = why or (form == "json" and explains and not resolution.causes)
     each = request.names_devices and len(request.devices) > 1
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
-    show(registry.form(ctx.info_name or "", form)(facts, resolution, wanted))
+    show(registry.form(ctx.info_name or "", form)(present(facts, resolution), wanted))
     return 1 if resolution.verdict in ("does-not-work", "unknown") else 0
 
 

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from compatkb.core.vocabulary import Verdict
 from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
-from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output import commands, messages, registry
 from compatkb.output.document_model import Block, Bullets, Code, Paragraph, Table
-from compatkb.output.images import images_of, run_command
-from compatkb.output.text import VERDICTS, answer_text
+from compatkb.output.images import run_command
+from compatkb.output.text import answer_text
+from compatkb.output.things import StackView, python_ranges
 from compatkb.request.lookup import find_product
 from compatkb.store.queries.images import contents, images
-from compatkb.store.reader import Snapshot, series_name
+from compatkb.store.reader import series_name
 from compatkb.store.records import Product
 
 _CONTAINER = "container"
@@ -23,48 +23,47 @@ _WORDS = RegionArgument("words", "further products, PRODUCT or PRODUCT==V as pip
 
 def _answer(asked: RegionContext) -> list[Block]:
     answer = asked.answer()
-    return [Code(answer_text(asked.facts, answer, why=asked.is_on("why"), everything=asked.is_on("all")), "text")]
+    return [Code(answer_text(answer, registry.Wanted(asked.is_on("why"), asked.is_on("all"))), "text")]
 
 
 def _install(asked: RegionContext) -> list[Block]:
-    answer, facts = asked.answer(), asked.facts
+    answer = asked.answer()
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
-        raise UsageError(f"nothing to install: {messages.asked(asked.facts, answer.request)}: {VERDICTS[answer.verdict]}")
+        raise UsageError(f"nothing to install: {answer.asked}: {messages.VERDICTS[answer.verdict]}")
     stack = answer.stacks[0]
-    if not commands.steps_of(facts, stack):
+    if not commands.steps_of(stack):
         raise UsageError("nothing to install: a package of the stack is on no index that the data know")
     if asked.values["with"] == "requirements":
-        if pins := commands.waived(facts, stack):
-            raise UsageError(f"one requirements file cannot install this stack: it goes against {', '.join(pins)}")
-        lines, language = [commands.requirements(facts, stack)], "text"
+        if stack.waives:
+            raise UsageError(f"one requirements file cannot install this stack: it goes against {', '.join(stack.waives)}")
+        lines, language = [commands.requirements(stack)], "text"
     else:
         lines = _COMMANDS[asked.values["with"]](asked, stack)
-        language = "powershell" if set(stack.os) <= {"windows"} else "sh"
-        if asked.is_on("proof") and (proof := commands.proof_command(facts, stack)):
+        language = "powershell" if {system.id for system in stack.os} <= {"windows"} else "sh"
+        if asked.is_on("proof") and (proof := commands.proof_command(stack)):
             lines.append(proof)
-    return [Code("\n".join(lines), language), *_remarks(asked, facts, stack)]
+    return [Code("\n".join(lines), language), *_remarks(asked, stack)]
 
 
 def _file(asked: RegionContext) -> list[Block]:
     form, devices = asked.values["form"], asked.values[DEVICE.name]
     try:
-        text = registry.form("resolve", form)(asked.facts, asked.answer(), registry.Wanted(each_device="," in devices))
+        text = registry.form("resolve", form)(asked.answer(), registry.Wanted(each_device="," in devices))
     except NoRequirementsError as error:
         raise UsageError(str(error)) from None
     assert isinstance(text, str)
     return [Code(text, _LANGUAGES[form])]
 
 
-def _conda(asked: RegionContext, stack: Stack) -> list[str]:
+def _conda(_: RegionContext, stack: StackView) -> list[str]:
     """Return an environment with a Python from conda, and the stack from its own indexes: the data know no conda channel."""
-    python = next(p for p in reversed(stack.python) if not p.endswith("t"))
-    lines = [f"conda create --name stack python={python}", "conda activate stack"]
-    return [*lines, *commands.pip_commands(asked.facts, stack)]
+    lines = [f"conda create --name stack python={stack.newest_python}", "conda activate stack"]
+    return [*lines, *commands.pip_commands(stack)]
 
 
-def _container(asked: RegionContext, stack: Stack) -> list[str]:
+def _container(asked: RegionContext, stack: StackView) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
-    references = [image["image"] for image in images_of(asked.facts, stack, asked.day.toordinal()) if image["listed"]]
+    references = [image["image"] for image in stack.evidence.images if image["listed"]]
     declaring = [image for image in images(asked.facts) if image.reference in references]
     if not declaring:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
@@ -73,23 +72,23 @@ def _container(asked: RegionContext, stack: Stack) -> list[str]:
     return [run_command(asked.facts, plainest, plainest.name)]
 
 
-_COMMANDS: dict[str, Callable[[RegionContext, Stack], list[str]]] = {
-    "pip": lambda asked, stack: commands.pip_commands(asked.facts, stack),
-    "uv": lambda asked, stack: commands.uv_commands(asked.facts, stack),
+_COMMANDS: dict[str, Callable[[RegionContext, StackView], list[str]]] = {
+    "pip": lambda _, stack: commands.pip_commands(stack),
+    "uv": lambda _, stack: commands.uv_commands(stack),
     "conda": _conda,
     _CONTAINER: _container,
 }
 
 
-def _remarks(asked: RegionContext, facts: Snapshot, stack: Stack) -> list[Block]:
+def _remarks(asked: RegionContext, stack: StackView) -> list[Block]:
     """Return where the stack holds and how well it is known: commands alone would look surer than they are."""
-    pythons = messages.ranges(stack.python, facts.grid["python"])
-    where = f"Python {pythons}; {', '.join(stack.os)}; {', '.join(stack.arch)}"
-    notes = [f"warning ({warned.kind}): {messages.warning(facts, warned)}" for warned in stack.warnings]
-    notes += [f"open: {sentence}" for sentence in messages.unsettled(facts, stack)]
+    systems, archs = (", ".join(value.id for value in values) for values in (stack.os, stack.arch))
+    where = f"Python {python_ranges(stack.python)}; {systems}; {archs}"
+    notes = [f"warning ({warned.kind}): {messages.warning(warned)}" for warned in stack.warnings]
+    notes += [f"open: {sentence}" for sentence in stack.evidence.unsettled]
     if asked.values["with"] == _CONTAINER:
         notes.append("what the image holds is what its build files declare; it was not pulled")
-    holds = Paragraph(f"{VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
+    holds = Paragraph(f"{messages.VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
     return [holds, Bullets(tuple(notes))] if notes else [holds]
 
 
@@ -118,8 +117,8 @@ def _cell(asked: RegionContext, product: Product, series: str, other: Product) -
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         return "none" if answer.verdict == Verdict.DOES_NOT_WORK else "unknown"
     stack = answer.stacks[0]
-    elements = {element.product: element for element in stack.packages}
-    return f"{elements[other.id].version} with {elements[product.id].release}{_MARKS[stack.verdict]}"
+    beside, build = stack.build_of(other.id), stack.build_of(product.id)
+    return f"{beside.version} with {build.release}{_MARKS[stack.verdict]}" if beside and build else "unknown"
 
 
 def _alone(asked: RegionContext, product: Product, series: str) -> str:
@@ -129,7 +128,8 @@ def _alone(asked: RegionContext, product: Product, series: str) -> str:
     stack = next((stack for stack in answer.stacks if stack.route in plain), None)
     if stack is None:
         return "unknown" if answer.verdict == Verdict.UNKNOWN else "none"
-    return f"{next(e.version for e in stack.packages if e.product == product.id)}{_MARKS[stack.verdict]}"
+    build = stack.build_of(product.id)
+    return f"{build.version}{_MARKS[stack.verdict]}" if build else "none"
 
 
 def _series(asked: RegionContext, product: Product) -> list[str]:

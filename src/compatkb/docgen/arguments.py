@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compatkb.core.clock import Clock
-from compatkb.engine.answer import Answer, resolve
+from compatkb.engine.answer import resolve
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Block, Paragraph
+from compatkb.output.presenter import present
+from compatkb.output.view import AnswerView
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
@@ -64,7 +66,7 @@ class RegionContext(NamedTuple):
         is_past = self.day < date.fromisoformat(self.facts.meta["data_date"])
         return Clock(self.day, self.day if is_past else None)
 
-    def answer(self, more: dict[str, str] | None = None, bare: tuple[str, ...] = ()) -> Answer:
+    def answer(self, more: dict[str, str] | None = None, bare: tuple[str, ...] = ()) -> AnswerView:
         """Return the answer to the request that the region's pins, words and devices make; raises UsageError."""
         pins = {**self.pins, **(more or {})}
         options = [(find_product(self.facts, name).id, text) for name, text in pins.items()]
@@ -74,9 +76,9 @@ class RegionContext(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def _resolved(facts: Snapshot, request: Request) -> Answer:
+def _resolved(facts: Snapshot, request: Request) -> AnswerView:
     """Return the answer to a request; pages ask many of them more than once."""
-    return resolve(facts, request)
+    return present(facts, resolve(facts, request))
 
 
 class RegionKind:

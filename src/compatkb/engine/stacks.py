@@ -20,6 +20,7 @@ from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import regions_of, runtime_requirements
 from compatkb.engine.search import Found
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, PlatformSet
 
 _Rectangle = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], PlatformSet]
@@ -68,6 +69,14 @@ class Stack(NamedTuple):
         if self.level == Certainty.INFERRED:
             return Verdict.LIKELY
         return Verdict.WORKS_WITH_WARNINGS if any(w.kind != "known-issue" for w in self.warnings) else Verdict.WORKS
+
+    def cells(self, facts: Snapshot, dimensions: Sequence[str] = ("python", "os", "arch")) -> PlatformSet:
+        """Return the platforms where the stack holds, as far as these dimensions tell them."""
+        cells = -1
+        for dimension in dimensions:
+            mask = sum(1 << facts.grid[dimension].index(name) for name in getattr(self, dimension))
+            cells &= facts.dimension_cells(dimension, mask)
+        return cells
 
 
 def stacks_of(assignment: Found) -> list[Stack]:

@@ -10,21 +10,19 @@ from compatkb.check import check, reads
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
 from compatkb.mcp.pins import PinnedSet, guessed_name, new_side, pinned_sets
 from compatkb.mcp.protocol import AgentTool
-from compatkb.output import messages
-from compatkb.output.answer_words import ways_of
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
 from compatkb.output.diagnosis import diagnosis_text
+from compatkb.output.presenter import present
 from compatkb.output.screen import text_of
-from compatkb.output.shells import POSIX
-from compatkb.output.stack_files import automatic_of
 from compatkb.output.text import answer_text
+from compatkb.output.things import StackView
+from compatkb.output.view import AnswerView
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
@@ -55,17 +53,17 @@ def _words(described: str) -> dict[str, Any]:
 def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[AgentTool]:
     """Return the tools over some facts; `patience` returns what tells that the time for one answer is over."""
 
-    def answer(words: list[str]) -> Answer:
+    def answer(words: list[str]) -> AnswerView:
         clock = Clock(current_day())
-        return answer_of(facts, make_request(facts, (), words, (), clock), patience())
+        return present(facts, answer_of(facts, make_request(facts, (), words, (), clock), patience()))
 
     def resolve(words: list[str]) -> str:
-        return _answer(facts, answer(words))
+        return _answer(answer(words))
 
     def explain(pins: list[str]) -> str:
         if not pins:
             raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
-        return _answer(facts, answer(pins))
+        return _answer(answer(pins))
 
     def check_text(text: str, name: str = "") -> str:
         return _check(facts, text, name, patience())
@@ -121,33 +119,32 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
     )
 
 
-def _answer(facts: Snapshot, answer: Answer) -> str:
-    text = answer_text(facts, answer, shell=POSIX)
-    if answer.stacks and answer.verdict is not Verdict.UNKNOWN:  # a "no" names its sources
-        text += "".join(f"  source: {source}\n" for source in _cited(facts, answer))
-    return _cut(text + _brought(facts, answer))
+def _answer(view: AnswerView) -> str:
+    text = answer_text(view)
+    if view.is_positive:  # a "no" names its sources
+        text += "".join(f"  source: {source}\n" for source in _cited(view.stacks[0]))
+    return _cut(text + _brought(view))
 
 
-def _brought(facts: Snapshot, answer: Answer) -> str:
+def _brought(view: AnswerView) -> str:
     """Return what the first stack that is proposed brings along from an index that clients ask only where it is named."""
-    stacks = [*answer.stacks, *(way.stack for way in ways_of(facts, answer))]
-    packages = stacks[0].packages if stacks else ()
-    held = [e for e in packages if facts.products[e.product].automatic]
-    brought = held or automatic_of(facts, packages, facts.all_platforms)
-    names = [f"{e.distribution}=={e.version}" for e in brought if e.distribution and "default" not in e.channels]
+    stacks = [*view.stacks, *(way.stack for way in view.ways)][:1]
+    held = [build for stack in stacks for build in stack.packages if build.product.automatic]
+    brought = held or [build for stack in stacks for build in stack.evidence.brought_anywhere]
+    names = [f"{b.distribution}=={b.version}" for b in brought if b.distribution and "default" not in b.channels]
     return f"  brings along {', '.join(names)}: with an explicit index, as in uv, name it too\n" if names else ""
 
 
-def _cited(facts: Snapshot, answer: Answer) -> list[str]:
-    """Return the first sources of what makes the best stack one."""
-    numbers, stack = Numbers(_SOURCES), answer.stacks[0]
-    for link in stack.links:
+def _cited(stack: StackView) -> list[str]:
+    """Return the first sources of what makes a stack one."""
+    numbers = Numbers(_SOURCES)
+    for link in stack.evidence.links:
         if link.one in stack.requested and link.other in stack.requested:
             for claim in link.claims:
-                numbers.marks(facts.citations(claim)[:1])
-    for element in stack.packages:
-        if element.product in stack.requested:
-            numbers.marks(messages.element_sources(facts, element)[:1])
+                numbers.marks(claim.sources[:1])
+    for build in stack.packages:
+        if build.requested:
+            numbers.marks(build.sources[:1])
     return [short(source) for source in numbers.sources]
 
 
@@ -164,7 +161,7 @@ def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -
     for pinned in pinned_sets(document, context):
         report += "".join(f"{remark}\n" for remark in pinned.remarks)
         try:
-            report += f"\ntogether: {_answer(facts, _together(facts, pinned, expired))}"
+            report += f"\ntogether: {_answer(present(facts, _together(facts, pinned, expired)))}"
         except GaveUpError:
             continue
     return _cut(f"{report}data of {facts.meta['data_date']}\n")

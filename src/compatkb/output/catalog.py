@@ -8,15 +8,18 @@ from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
 from compatkb.output.citations import source_payloads
+from compatkb.output.disputes import DisputeFinder
+from compatkb.output.evidence import claims_of
 from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.json_document import document, foot
-from compatkb.output.payload import claim_payload
+from compatkb.output.payload import claim_payloads
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.products import (
     ReleaseRecord,
     SupportRule,
+    element_sources,
     every_product_details,
     product_details,
     release,
@@ -82,7 +85,7 @@ def _product(facts: Snapshot, product: Product, day: date) -> Content:
         "replaced_by": details.replaced_by_record,
         "note": details.note,
         "releases": _releases(facts, product, day),
-        "disputes": disputes.of_product(facts, product.id),
+        "disputes": DisputeFinder(facts).of_product(product.id),
     }
 
 
@@ -111,7 +114,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
     lines += ["", f"{len(releases)} releases, newest first:"]
     lines += [f"  {_release_line(release)}" for release in releases]
     if disputed:
-        lines += ["", "Disputes:"]
+        lines += ["", "DisputeFinder:"]
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
@@ -166,7 +169,7 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
         "released_basis": row.basis if row else None,
         "eol": row.eol if row else None,
         "note": row.note if row else None,
-        "disputed": [day for day in ("released", "end-of-life") if disputes.dated(facts, product.id, day) & bits],
+        "disputed": [day for day in ("released", "end-of-life") if DisputeFinder(facts).dated(product.id, day) & bits],
         "sources": source_payloads(row.sources) if row else [],
         "builds": [
             {
@@ -177,14 +180,14 @@ def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | 
                 "yank_reason": e.yank_reason,
                 "wheels": _wheels(facts, e.certain, e.inferred) if e.installable and e.channels else [],
                 "links": _links(facts, product, e),
-                "sources": source_payloads(messages.element_sources(facts, e)),
+                "sources": source_payloads(element_sources(facts, e)),
             }
             for e in _newest_first(builds)
             if product.role in (Role.PACKAGE, Role.COMPANION)
         ],
-        "claims": [claim_payload(facts, claim) for claim in dict.fromkeys(says)],
-        "claimed_by": [claim_payload(facts, claim) for claim in dict.fromkeys(claimed_by)],
-        "disputes": disputes.of_elements(facts, product.id, bits),
+        "claims": claim_payloads(claims_of(facts, dict.fromkeys(says))),
+        "claimed_by": claim_payloads(claims_of(facts, dict.fromkeys(claimed_by))),
+        "disputes": DisputeFinder(facts).of_elements(product.id, bits),
         "features": release_features(facts, product.id, bits),
     }
 
@@ -294,7 +297,9 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
     rows = [(record.eol, record) for record in releases(facts) if record.eol]
     rows.sort(key=lambda row: row[0], reverse=True)
     names = dict.fromkeys(record.product for _, record in rows)
-    unsure = {(e.product, e.release) for n in names for e in facts.elements(n).of(disputes.dated(facts, n, "end-of-life"))}
+    unsure = {
+        (e.product, e.release) for n in names for e in facts.elements(n).of(DisputeFinder(facts).dated(n, "end-of-life"))
+    }
     return [
         {
             **picked(record, "product version"),
@@ -314,7 +319,7 @@ def _ends(facts: Snapshot, product: Product | None, version: str | None, day: da
 def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
     records = {record.version: record for record in releases_of(facts, product.id)}
     elements = facts.elements(product.id)
-    unsure = {day: disputes.dated(facts, product.id, day) for day in ("released", "end-of-life")}
+    unsure = {day: DisputeFinder(facts).dated(product.id, day) for day in ("released", "end-of-life")}
     entries = []
     for version in records or [element.release for element in reversed(elements)]:
         record = records.get(version)

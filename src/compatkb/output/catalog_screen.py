@@ -5,8 +5,9 @@ from functools import partial
 from typing import Any
 
 from compatkb.output import messages
-from compatkb.output.labels import HARDWARE, label, listed, ranges, shortened, value
+from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, labelled_block, row, wrapped
+from compatkb.output.things import listed, shortened
 from compatkb.store.queries.products import channels, product_details
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -35,8 +36,8 @@ def product_lines(facts: Snapshot, product: Product, content: Content, day: date
     if rule := product_details(facts, product.id).eol_rule:
         blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
     if other := content["replaced_by"]:
-        where = f" on {value(facts, 'device', other['device'])}" if other.get("device") else ""
-        blocks += labelled_block("instead", f"{label(facts, other['product'])} {other['version']}{where}")
+        where = f" on {Names(facts).value('device', other['device'])}" if other.get("device") else ""
+        blocks += labelled_block("instead", f"{Names(facts).label(other['product'])} {other['version']}{where}")
     releases = content["releases"]
     lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
     blocks.append(Block([heads("release", "released", "builds", "")]))
@@ -77,7 +78,7 @@ def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[B
     if entry["eol"]:
         word = "ended" if entry["eol"] < day.isoformat() else "ends"
         days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
-    known = value(facts, product.id, entry["version"])
+    known = Names(facts).value(product.id, entry["version"])
     name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
     name = f"{product.label} {known}" if known == entry["version"] else name
     blocks: list[Block] = []
@@ -134,7 +135,7 @@ def _commonness(facts: Snapshot, link: Content) -> tuple[bool, int, int]:
 
 def _build(facts: Snapshot, build: Content, kind: str | None) -> str:
     """Return a build with what it is for (the `kind` of device that it was compiled for), where it is, and its wheels."""
-    devices = listed([value(facts, "device", device) for device in ([kind] if kind else build["devices"])])
+    devices = listed([Names(facts).value("device", device) for device in ([kind] if kind else build["devices"])])
     state = [build["stage"]] if build["stage"] != "stable" else []
     state += ["yanked"] if build["yanked"] else []
     where = listed([_channel(facts, channel) for channel in build["channels"]], "or")
@@ -142,7 +143,7 @@ def _build(facts: Snapshot, build: Content, kind: str | None) -> str:
     for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
         pythons.setdefault(wheel["os"], set()).update(wheel["python"])
     order = facts.grid["python"]
-    wheels = [f"{value(facts, 'os', system)} {ranges(names, order)}" for system, names in pythons.items()]
+    wheels = [f"{Names(facts).value('os', system)} {ranges(names, order)}" for system, names in pythons.items()]
     parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
     return ", ".join(part for part in parts if part)
 
@@ -159,7 +160,7 @@ def _named(facts: Snapshot, claim: Content) -> str:
         product = next((p for p in facts.products.values() if term == p.id or term.startswith(f"{p.id}=")), None)
         if product and (version := term.removeprefix(product.id).lstrip("=")):
             is_named = product.scheme == "listed"
-            names.append(value(facts, product.id, version) if is_named else f"{product.label} {version}")
+            names.append(Names(facts).value(product.id, version) if is_named else f"{product.label} {version}")
     return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
 
 
@@ -191,7 +192,7 @@ def eol_lines(
 
 
 def _without_day(facts: Snapshot, entry: Content) -> list[Line]:
-    name, rule = label(facts, entry["product"]), messages.support_rule(entry["published"], entry["says"])
+    name, rule = Names(facts).label(entry["product"]), messages.support_rule(entry["published"], entry["says"])
     return row(wrapped(f"{name}: {rule}", "  ", "    "), "", name, rule)
 
 
@@ -202,14 +203,14 @@ def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:
         groups.setdefault((entry["last_day"], entry["product"]), []).append(entry)
     lines = []
     for (last, product), members in groups.items():
-        names = [value(facts, product, entry["version"]) for entry in members]
-        head = f"{label(facts, product)} " if names == [entry["version"] for entry in members] else ""
+        names = [Names(facts).value(product, entry["version"]) for entry in members]
+        head = f"{Names(facts).label(product)} " if names == [entry["version"] for entry in members] else ""
         mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
         text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
-        lines.append(row(text, last, label(facts, product), shortened(names) + mark))
+        lines.append(row(text, last, Names(facts).label(product), shortened(names) + mark))
     return lines
 
 
 def _finished(facts: Snapshot, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
-    foot = [BLANK, *wrapped(messages.footer(facts, day.toordinal(), more), "  ", style="dim")]
+    foot = [BLANK, *wrapped(messages.footer(facts.meta["data_date"], day.toordinal(), more), "  ", style="dim")]
     return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)

@@ -3,10 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from compatkb.store.queries.products import details_of
-from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
-
 CitedSource = tuple[str, str | None]
 """A source as people read it, and its address."""
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
@@ -20,7 +16,7 @@ class Numbers:
         self.sources: list[CitedSource] = []
         self._most = most
 
-    def marks(self, sources: tuple[CitedSource, ...]) -> str:
+    def marks(self, sources: Iterable[CitedSource]) -> str:
         """Return the numbers of sources, as they stand behind a sentence."""
         marks = []
         for source in sources:
@@ -41,17 +37,6 @@ def address(source: CitedSource) -> str:
     return source[1] or source[0]
 
 
-def claim_sources(facts: Snapshot, claim: str) -> tuple[CitedSource, ...]:
-    """Return the sources of a claim."""
-    return facts.citations(claim)
-
-
 def source_payloads(sources: Iterable[CitedSource]) -> list[dict[str, str | None]]:
     """Return sources for programs: the text of each, and its address where it has one."""
     return [{"text": text, "url": url} for text, url in sources]
-
-
-def element_sources(facts: Snapshot, element: Element) -> tuple[CitedSource, ...]:
-    """Return the sources of a build or release."""
-    known = details_of(facts, element.product, element.idx)
-    return known.sources if known else ()

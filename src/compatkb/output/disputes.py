@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
-from compatkb.output.causes import nearest_edges
+from compatkb.output.causes import Causes
 from compatkb.output.citations import source_payloads
-from compatkb.output.labels import platform_cells
 from compatkb.output.messages import plain
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
 from compatkb.store.reader import Snapshot
@@ -17,59 +16,6 @@ from compatkb.store.records import Element, Request, picked
 Content = dict[str, Any]
 OPEN = "open"
 _PLATFORM = ("os", "arch", "python")
-
-
-def of_claims(facts: Snapshot, claims: Iterable[str]) -> list[Content]:
-    """Return the disputes that claims are part of, without repetition."""
-    return _rows(facts, (name for claim in claims for name in facts.disputed_claims.get(claim, ())))
-
-
-def of_elements(facts: Snapshot, product: str, mask: int) -> list[Content]:
-    """Return the disputes that concern any of these elements: those about them, and those between claims that name them."""
-    return _rows(facts, (row.dispute for row in concerned_of(facts, product) if row.mask & mask))
-
-
-def of_product(facts: Snapshot, product: str) -> list[Content]:
-    """Return the disputes of a product's own file."""
-    return _rows(facts, disputes_in(facts, product))
-
-
-def of_name(facts: Snapshot, name: str) -> list[Content]:
-    """Return the disputes that concern an image, written with its repository, or a channel."""
-    if name not in facts.disputed:
-        return []
-    return _rows(facts, (row.dispute for row in concerned_of(facts, name)))
-
-
-def of_stack(facts: Snapshot, stack: Stack, as_of: int) -> list[Content]:
-    """Return the disputes that a stack rests on, open ones first: of its claims, its builds on its platforms, its indexes.
-
-    One about a date counts where the day asked about lies between the dates.
-    """
-    members = [element for element in stack.packages if facts.products[element.product].role != "leaf"]
-    pinned = [name for name in stack.requested if facts.products[name].role == "dimension"]
-    members += [e for name in pinned for e in facts.elements(name) if e.version in stack.known.get(name, ())]
-    rows = of_claims(facts, dict.fromkeys(claim for link in stack.links for claim in link.claims))
-    rows += _about(
-        facts, members, _Place(stack.device, platform_cells(facts, stack), set(stack.known.get("hardware", ()))), as_of
-    )
-    for channel in dict.fromkeys(channel for element in members for channel in element.channels):
-        rows += of_name(facts, channel)
-    return sorted({row["id"]: row for row in rows}.values(), key=lambda row: row["holds"] is not None)
-
-
-def of_cause(facts: Snapshot, cause: Cause, request: Request) -> list[Content]:
-    """Return the disputes that a cause rests on: of the claims that it names, or about the builds that lack something."""
-    cells = -1
-    for name in _PLATFORM:
-        if pin := request.pin(name):
-            cells &= facts.dimension_cells(name, pin.mask)
-    rows = of_claims(facts, (edge.claim for edge in nearest_edges(facts, cause, request)))
-    elements = [*cause.elements, *(element for _, element in cause.refused)]
-    pin = request.pin("hardware")
-    hardware = {e.version for e in facts.elements("hardware").of(pin.mask)} if pin else set()
-    rows += _about(facts, elements, _Place(cause.device, cells, hardware), request.as_of)
-    return list({row["id"]: row for row in rows}.values())
 
 
 class _Place(NamedTuple):
@@ -86,31 +32,83 @@ class _Place(NamedTuple):
         return machine and bool(row.cells & self.cells)
 
 
-def _about(facts: Snapshot, elements: Iterable[Element], place: _Place, as_of: int) -> list[Content]:
-    names = []
-    for element in elements:
-        rows = [row for row in concerned_of(facts, element.product) if row.claim is None and row.mask >> element.idx & 1]
-        names += [row.dispute for row in rows if place.fits(row)]
-    return _rows(facts, names, as_of)
+class DisputeFinder:
+    """Finds the disagreements that concern something."""
 
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
 
-def dated(facts: Snapshot, product: str, day: str) -> int:
-    """Return the elements of a product whose day of release, or whose end of life, is disputed."""
-    mask = 0
-    for row in concerned_of(facts, product):
-        mask |= row.mask if dispute_record(facts, row.dispute).day == day else 0
-    return mask
+    def of_claims(self, claims: Iterable[str]) -> list[Content]:
+        """Return the disputes that claims are part of, without repetition."""
+        return self._rows(name for claim in claims for name in self.facts.disputed_claims.get(claim, ()))
+
+    def of_elements(self, product: str, mask: int) -> list[Content]:
+        """Return the disputes about any of these elements, and those between claims that name them."""
+        return self._rows(row.dispute for row in concerned_of(self.facts, product) if row.mask & mask)
+
+    def of_product(self, product: str) -> list[Content]:
+        """Return the disputes of a product's own file."""
+        return self._rows(disputes_in(self.facts, product))
+
+    def of_name(self, name: str) -> list[Content]:
+        """Return the disputes that concern an image, written with its repository, or a channel."""
+        if name not in self.facts.disputed:
+            return []
+        return self._rows(row.dispute for row in concerned_of(self.facts, name))
+
+    def of_stack(self, stack: Stack, as_of: int) -> list[Content]:
+        """Return the disputes that a stack rests on, open ones first: of its claims, its builds on its platforms, its indexes.
+
+        One about a date counts where the day asked about lies between the dates.
+        """
+        members = [element for element in stack.packages if self.facts.products[element.product].role != "leaf"]
+        pinned = [name for name in stack.requested if self.facts.products[name].role == "dimension"]
+        members += [e for name in pinned for e in self.facts.elements(name) if e.version in stack.known.get(name, ())]
+        rows = self.of_claims(dict.fromkeys(claim for link in stack.links for claim in link.claims))
+        place = _Place(stack.device, stack.cells(self.facts), set(stack.known.get("hardware", ())))
+        rows += self._about(members, place, as_of)
+        for channel in dict.fromkeys(channel for element in members for channel in element.channels):
+            rows += self.of_name(channel)
+        return sorted({row["id"]: row for row in rows}.values(), key=lambda row: row["holds"] is not None)
+
+    def of_cause(self, cause: Cause, request: Request) -> list[Content]:
+        """Return the disputes that a cause rests on: of the claims that it names, or about the builds that lack something."""
+        cells = -1
+        for name in _PLATFORM:
+            if pin := request.pin(name):
+                cells &= self.facts.dimension_cells(name, pin.mask)
+        rows = self.of_claims(edge.claim for edge in Causes(self.facts, request).nearest_edges(cause))
+        elements = [*cause.elements, *(element for _, element in cause.refused)]
+        pin = request.pin("hardware")
+        hardware = {e.version for e in self.facts.elements("hardware").of(pin.mask)} if pin else set()
+        rows += self._about(elements, _Place(cause.device, cells, hardware), request.as_of)
+        return list({row["id"]: row for row in rows}.values())
+
+    def _about(self, elements: Iterable[Element], place: _Place, as_of: int) -> list[Content]:
+        names = []
+        for element in elements:
+            rows = [
+                row for row in concerned_of(self.facts, element.product) if row.claim is None and row.mask >> element.idx & 1
+            ]
+            names += [row.dispute for row in rows if place.fits(row)]
+        return self._rows(names, as_of)
+
+    def dated(self, product: str, day: str) -> int:
+        """Return the elements of a product whose day of release, or whose end of life, is disputed."""
+        mask = 0
+        for row in concerned_of(self.facts, product):
+            mask |= row.mask if dispute_record(self.facts, row.dispute).day == day else 0
+        return mask
+
+    def _rows(self, names: Iterable[str], as_of: int | None = None) -> list[Content]:
+        """Return disputes as JSON has them; with a day, without those about dates that lie all before or after it."""
+        rows = [dispute_record(self.facts, name) for name in dict.fromkeys(names)]
+        return [_payload(row) for row in rows if as_of is None or _is_near(row.day, row.days, as_of)]
 
 
 def _is_near(day: str | None, days: tuple[str, ...], as_of: int) -> bool:
     known = [date.fromisoformat(text).toordinal() for text in days]
     return not day or (bool(known) and min(known) <= as_of < max(known))
-
-
-def _rows(facts: Snapshot, names: Iterable[str], as_of: int | None = None) -> list[Content]:
-    """Return disputes as JSON has them; with a day, without those about dates that lie all before or after it."""
-    rows = [dispute_record(facts, name) for name in dict.fromkeys(names)]
-    return [_payload(row) for row in rows if as_of is None or _is_near(row.day, row.days, as_of)]
 
 
 def _payload(row: DisputeRecord) -> Content:

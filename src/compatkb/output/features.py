@@ -4,11 +4,9 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import FeatureSupport
-from compatkb.output import messages
 from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import document
+from compatkb.output.labels import ranges
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.output.writers import table
 from compatkb.store.queries.claims import features, statements
@@ -20,16 +18,6 @@ Content = dict[str, Any]
 _WORDS = {"supported": "yes", "beta": "beta", "prototype": "prototype", "not-supported": "no", "removed": "removed"}
 _DENIALS = ("not-supported", "removed")
 _UNKNOWN = "unknown"
-
-
-def offered_words(facts: Snapshot, offered: FeatureSupport) -> str:
-    """Return what is known of a feature in a stack, as a phrase."""
-    if offered.level == Certainty.UNKNOWN or not offered.by:
-        return f"{offered.feature} (not known)"
-    by = " and ".join(f"{product} {version}" for product, version in offered.by)
-    basis = "only inferred" if offered.level == Certainty.INFERRED else "stated"
-    source = next((s[1] or s[0] for claim in offered.claims for s in facts.citations(claim)), "")
-    return f"{offered.feature} ({offered.status} in {by}, {basis}: {source})"
 
 
 def statements_of(facts: Snapshot) -> list[Content]:
@@ -223,4 +211,4 @@ def _cell(facts: Snapshot, product: str, series: int, place: Place, entries: lis
 def _pythons(facts: Snapshot, pythons: list[str]) -> str:
     order = facts.grid["python"]
     plain = [python for python in dict.fromkeys(pythons) if python in order]
-    return ", ".join([*([messages.ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])
+    return ", ".join([*([ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])

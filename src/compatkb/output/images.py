@@ -5,13 +5,12 @@ import shlex
 from datetime import date
 from typing import Any
 
-from compatkb.core.vocabulary import Role
-from compatkb.engine.stacks import Stack
 from compatkb.errors import UsageError
 from compatkb.output import disputes
 from compatkb.output.citations import source_payloads
+from compatkb.output.disputes import DisputeFinder
 from compatkb.output.json_document import document, foot
-from compatkb.store.queries.images import ImageRecord, contents_of, image, images_with, repositories, runs_for
+from compatkb.store.queries.images import ImageRecord, contents_of, repositories, runs_for
 from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot
 
@@ -42,48 +41,6 @@ def run_command(facts: Snapshot, image: ImageRecord, tag: str) -> str:
 def _quoted(word: str) -> str:
     pieces = (part for part in _HOST_NAME.split(word) if part)
     return "".join(_HOST.get(part) or shlex.quote(part) for part in pieces) or "''"
-
-
-def images_of(facts: Snapshot, stack: Stack, as_of: int) -> list[dict[str, Any]]:
-    """Return the tags that declare every package that the stack is about and nothing that its route leaves out."""
-    wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
-    wanted = {p: e for p, e in wanted.items() if facts.products[p].role == Role.PACKAGE}
-    holding: dict[int, dict[str, str]] = {}
-    for product, element in wanted.items():
-        series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
-        work = (element.release, element.maker, element.devices)  # of one maker for the same devices: 2.3.0 and 2.3.0+cpu
-        same = sum(1 << e.idx for e in facts.elements(product).of(series) if (e.release, e.maker, e.devices) == work)
-        for part in images_with(facts, product):
-            if part.mask & same:
-                holding.setdefault(part.image, {})[product] = part.basis
-    apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
-    others = {part.image for product in apart for part in images_with(facts, product)}
-    families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
-    tags = []
-    for number, bases in sorted(holding.items()):
-        if len(bases) < len(wanted) or number in others:
-            continue
-        tag = image(facts, number)
-        runs = [run for run in tag.runs if run[0] <= as_of]
-        if tag.device != stack.device or not runs or not _runs_on(facts, number, families):
-            continue
-        tags.append(
-            {
-                "image": tag.reference,
-                "basis": "inferred" if "inferred" in bases.values() else "stated",
-                "first_listed": date.fromordinal(runs[0][0]).isoformat(),
-                "listed": any(run[1] >= as_of for run in runs),
-                "disputes": disputes.of_name(facts, tag.reference),
-            }
-        )
-    return tags
-
-
-def _runs_on(facts: Snapshot, number: int, families: set[str]) -> bool:
-    """Return whether an image holds a system of one of these families, or does not say which one it holds."""
-    parts = [part for part in contents_of(facts, number) if part.product == "os"]
-    held = [e.version for part in parts for e in facts.elements("os").of(part.mask)]
-    return not held or any(families & {system, *facts.wider.get(system, ())} for system in held)
 
 
 Content = dict[str, Any]
@@ -118,7 +75,7 @@ def _tag(facts: Snapshot, image: ImageRecord, day: date) -> Content:
         "run": run_command(facts, image, image.name),
         "run_notes": [run.note for run in runs_for(facts, image) if run.note],
         "note": image.note,
-        "disputes": disputes.of_name(facts, image.reference),
+        "disputes": DisputeFinder(facts).of_name(image.reference),
         "sources": source_payloads(image.sources),
     }
 

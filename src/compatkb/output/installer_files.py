@@ -1,16 +1,14 @@
 """An answer as a file: requirements, constraints, conda's environment.yml, a uv project, a preset of Renovate."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compatkb.core.quoting import quoted
 from compatkb.core.vocabulary import Role
-from compatkb.engine.answer import Answer
-from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
-from compatkb.output.commands import bounds_of, pin_of, requirements
+from compatkb.output.commands import bounds_of, requirements
 from compatkb.output.json_document import json_text
-from compatkb.output.labels import asked, label, listed, series_of, value
+from compatkb.output.labels import series_of
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import (
     Placed,
@@ -22,30 +20,29 @@ from compatkb.output.stack_files import (
     stack_of,
     title_of,
 )
-from compatkb.store.queries.products import channels, every_product_details
-from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element
+from compatkb.output.things import BuildView, StackView, listed
+from compatkb.output.view import AnswerView
 
 _RENOVATE = "https://docs.renovatebot.com/renovate-schema.json"
 _NAMED = (Role.PACKAGE, Role.COMPANION)
 
 
-def _placed(facts: Snapshot, answer: Answer, wanted: Wanted, form: str) -> tuple[Stack, list[Placed]]:
+def _placed(view: AnswerView, wanted: Wanted, form: str) -> tuple[StackView, list[Placed]]:
     """Return the stack of a file and its packages; raises NoRequirementsError where no such file installs one."""
-    stack = stack_of(facts, answer, wanted)
-    one_step(facts, stack, form)
-    return stack, packages_of(facts, stack)
+    stack = stack_of(view, wanted)
+    one_step(stack, form)
+    return stack, packages_of(stack)
 
 
-def environment_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def environment_text(view: AnswerView, wanted: Wanted) -> str:
     """Return an environment.yml; raises NoRequirementsError where no such file installs a stack."""
-    stack, _ = _placed(facts, answer, wanted, "environment.yml")
-    return f"# {title_of(facts, answer, stack)}\n{environment_of(facts, stack)}"
+    stack, _ = _placed(view, wanted, "environment.yml")
+    return f"# {title_of(view, stack)}\n{environment_of(stack)}"
 
 
-def environment_of(facts: Snapshot, stack: Stack) -> str:
+def environment_of(stack: StackView) -> str:
     """Return an environment.yml for a stack that can be installed in one step, on its newest Python."""
-    lines = (line for line in requirements(facts, stack).splitlines() if not line.startswith("#"))
+    lines = (line for line in requirements(stack).splitlines() if not line.startswith("#"))
     body = "".join(f"      - {_scalar(line)}\n" for line in lines)
     python = minors(stack)[-1]
     return f"name: compatkb\nchannels:\n  - conda-forge\ndependencies:\n  - python={python}\n  - pip\n  - pip:\n{body}"
@@ -56,43 +53,43 @@ def _scalar(line: str) -> str:
     return quoted(line) if any(sign in line for sign in "[]{}<>*&!|%@`,#") or ": " in line else line
 
 
-def requirements_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def requirements_text(view: AnswerView, wanted: Wanted) -> str:
     """Return a stack as a requirements file; raises NoRequirementsError where no such file installs one."""
-    return requirements(facts, _placed(facts, answer, wanted, "requirements file")[0])
+    return requirements(_placed(view, wanted, "requirements file")[0])
 
 
-def constraints_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def constraints_text(view: AnswerView, wanted: Wanted) -> str:
     """Return a stack as a constraints file; the indexes stand in comments, since such a file installs nothing itself.
 
     Raises NoRequirementsError where no such file holds one.
     """
-    stack, placed = _placed(facts, answer, wanted, "constraints file")
-    lines = [f"# {title_of(facts, answer, stack)}"]
+    stack, placed = _placed(view, wanted, "constraints file")
+    lines = [f"# {title_of(view, stack)}"]
     lines += dict.fromkeys(f"# index: {each.channel.url}" for each in placed if each.channel.url)
-    lines += [f"{each.name}=={each.element.version}" for each in placed]  # a constraint may have no extras
-    return "\n".join([*lines, *bounds_of(facts, stack)]) + "\n"
+    lines += [f"{each.name}=={each.build.version}" for each in placed]  # a constraint may have no extras
+    return "\n".join([*lines, *bounds_of(stack)]) + "\n"
 
 
-def uv_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def uv_text(view: AnswerView, wanted: Wanted) -> str:
     """Return a pyproject.toml with which `uv sync` installs a stack: with an extra for each device where that is wanted.
 
     Raises NoRequirementsError where no such file installs one.
     """
-    first = stack_of(facts, answer, wanted)
-    stacks = by_device(facts, answer, first) if wanted.each_device else {first.device: first}
+    first = stack_of(view, wanted)
+    stacks = by_device(view, first) if wanted.each_device else {first.device.id: first}
     for stack in stacks.values():
-        one_step(facts, stack, "uv project")
+        one_step(stack, "uv project")
     extras = len(stacks) > 1
-    placed = {device: packages_of(facts, stack) for device, stack in stacks.items()}
-    needed = {d: [*(pin_of(each.element) for each in placed[d]), *bounds_of(facts, s)] for d, s in stacks.items()}
-    pythons = [p for p in minors(first) if all(p in stack.python for stack in stacks.values())]
-    lines = [f"# {title_of(facts, answer, *stacks.values())}", "[project]", 'name = "app"', 'version = "0"']
+    placed = {device: packages_of(stack) for device, stack in stacks.items()}
+    needed = {d: [*(each.build.requirement for each in placed[d]), *bounds_of(s)] for d, s in stacks.items()}
+    pythons = [p for p in minors(first) if all(p in minors(stack) for stack in stacks.values())]
+    lines = [f"# {title_of(view, *stacks.values())}", "[project]", 'name = "app"', 'version = "0"']
     lines += [f"requires-python = {quoted(python_range(pythons))}"]
-    lines += [] if extras else _array("dependencies", needed[first.device])
+    lines += [] if extras else _array("dependencies", needed[first.device.id])
     if extras:
         lines += ["dependencies = []", "", "[project.optional-dependencies]"]
         lines += [line for device, pins in needed.items() for line in _array(device, pins)]
-    common = [m for m in markers_of(facts, first) if all(m in markers_of(facts, stack) for stack in stacks.values())]
+    common = [m for m in markers_of(first) if all(m in markers_of(stack) for stack in stacks.values())]
     lines += ["", "[tool.uv]", *_array("environments", common)]
     if extras:
         lines.append(f"conflicts = [[{', '.join(f'{{ extra = {quoted(device)} }}' for device in stacks)}]]")
@@ -116,15 +113,17 @@ def routing(placed: Mapping[str, Iterable[Placed]]) -> list[str]:
     return lines + [line for rows in indexes.values() for line in rows]
 
 
-def by_device(facts: Snapshot, answer: Answer, first: Stack) -> dict[str, Stack]:
+def by_device(view: AnswerView, first: StackView) -> dict[str, StackView]:
     """Return the stack for each device of the request that goes with the first one: a platform and a Python in common."""
-    stack_by_device = {first.device: first}
-    for stack in answer.stacks:
-        shared = set(markers_of(facts, stack)) & set(markers_of(facts, first)) and set(minors(first)) & set(stack.python)
-        if shared and stack.device not in stack_by_device:
-            stack_by_device[stack.device] = stack
-    if missing := [device for device in answer.request.devices if device not in stack_by_device]:
-        raise NoRequirementsError(f"no stack for {', '.join(missing)} goes with that for {first.device} in one project")
+    stack_by_device = {first.device.id: first}
+    for stack in view.stacks:
+        shared = set(markers_of(stack)) & set(markers_of(first)) and set(minors(first)) & {
+            python.id for python in stack.python
+        }
+        if shared and stack.device.id not in stack_by_device:
+            stack_by_device[stack.device.id] = stack
+    if missing := [device for device in view.request.devices if device not in stack_by_device]:
+        raise NoRequirementsError(f"no stack for {', '.join(missing)} goes with that for {first.device.id} in one project")
     return stack_by_device
 
 
@@ -132,53 +131,41 @@ def _array(name: str, items: Iterable[str], *, quote: bool = True) -> list[str]:
     return [f"{name} = [", *(f"    {quoted(item) if quote else item}," for item in items), "]"]
 
 
-def renovate_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def renovate_text(view: AnswerView, wanted: Wanted) -> str:
     """Return a preset of Renovate, by its schema; raises NoRequirementsError where there is no stack to keep."""
-    stack = stack_of(facts, answer, wanted)
-    packages = _packages(facts, stack)
+    stack = stack_of(view, wanted)
+    packages = _packages(stack)
     rules: list[dict[str, Any]] = [
         {
             "description": f"Keep {listed([name for name, _ in packages])} together.",
             "matchDatasources": ["pypi"],
             "matchPackageNames": [name for name, _ in packages],
-            "groupName": _group(facts, stack),
+            "groupName": _group(stack),
             "separateMajorMinor": False,
         }
     ]
     for name, element in packages:
         rule: dict[str, Any] = {"matchDatasources": ["pypi"], "matchPackageNames": [name]}
-        rule["allowedVersions"] = f"=={_series(facts, element)}.*"
-        urls = [c.url for c in channels(facts) if c.url and c.id in element.channels and c.style == "index-url"]
+        rule["allowedVersions"] = f"=={_series(element)}.*"
+        urls = [c.url for c in element.served if c.url and c.style == "index-url"]
         rules.append({**rule, **({"registryUrls": [f"{urls[0]}/"]} if urls else {})})
-    for name, why in _ended(facts, stack):
+    for name, why in stack.evidence.gone:
         rules.append({"description": why, "matchDatasources": ["pypi"], "matchPackageNames": [name], "enabled": False})
-    content = {"$schema": _RENOVATE, "description": [_about(facts, answer)], "packageRules": rules}
+    content = {"$schema": _RENOVATE, "description": [_about(view)], "packageRules": rules}
     return json_text(content)
 
 
-def _packages(facts: Snapshot, stack: Stack) -> list[tuple[str, Element]]:
-    return [(e.distribution, e) for e in stack.packages if e.distribution and facts.products[e.product].role in _NAMED]
+def _packages(stack: StackView) -> list[tuple[str, BuildView]]:
+    return [(b.distribution, b) for b in stack.packages if b.distribution and b.product.role in _NAMED]
 
 
-def _group(facts: Snapshot, stack: Stack) -> str:
-    main = next(route.provider for route in facts.routes if route.id == stack.route)
-    return f"{main}-{stack.device}"
+def _group(stack: StackView) -> str:
+    return f"{stack.provider}-{stack.device.id}"
 
 
-def _about(facts: Snapshot, answer: Answer) -> str:
-    return f"What goes with {asked(facts, answer.request)}, by compatkb: data of {facts.meta['data_date']}."
+def _about(view: AnswerView) -> str:
+    return f"What goes with {view.asked}, by compatkb: data of {view.data_date}."
 
 
-def _series(facts: Snapshot, element: Element) -> str:
-    return series_of(facts, element.product, element.release)
-
-
-def _ended(facts: Snapshot, stack: Stack) -> Iterator[tuple[str, str]]:
-    """Yield the packages that will have no releases any more, by their distributions, and why."""
-    held = {e.product for e in stack.packages}
-    for product, details in every_product_details(facts).items():
-        known = facts.products[product]
-        if details.eol and known.distribution and details.replaced_by and product not in held:
-            other = details.replaced_by
-            where = f" on {value(facts, 'device', other.device)}" if other.device else ""
-            yield known.distribution, f"ended {details.eol}; instead {label(facts, other.product)} {other.specifier}{where}"
+def _series(build: BuildView) -> str:
+    return series_of(build.product, build.release)

@@ -3,8 +3,8 @@
 import re
 
 from compatkb.engine.known_issues import IssueCondition, IssueMatch, KnownIssue
-from compatkb.output.labels import label, listed, value
-from compatkb.store.reader import Snapshot
+from compatkb.output.labels import Names
+from compatkb.output.things import listed
 
 _EFFECTS = {
     "wrong-result": "wrong results",
@@ -16,29 +16,29 @@ _EFFECTS = {
 }
 
 
-def issue_condition(facts: Snapshot, condition: IssueCondition) -> str:
+def issue_condition(names: Names, condition: IssueCondition) -> str:
     """Return a condition in words, such as `torch >=2.13,<2.14` or `on Windows`."""
     if condition.spec:
-        name = label(facts, condition.product) if condition.product in facts.products else condition.product
+        name = names.label(condition.product)
         return name if condition.spec == ">=0" else f"{name} {condition.spec}"
-    return f"on {listed([value(facts, condition.product, name) for name in condition.values])}"
+    return f"on {listed([names.value(condition.product, name) for name in condition.values])}"
 
 
-def issue_headline(facts: Snapshot, match: IssueMatch) -> tuple[str, str]:
+def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
     """Return the title of an issue, as possible where the text leaves conditions open, and what it is about."""
     issue = match.issue
     sign = "possible known issue" if match.unsaid else "known issue"
-    where = ", ".join(issue_condition(facts, condition) for condition in issue.conditions)
+    where = ", ".join(issue_condition(names, condition) for condition in issue.conditions)
     about = f"It affects {where} ({_EFFECTS[issue.effect]}, {issue.state})."
     if match.unsaid:
-        missing = listed([issue_condition(facts, condition) for condition in match.unsaid])
+        missing = listed([issue_condition(names, condition) for condition in match.unsaid])
         about += f" The text does not say whether this is {missing}."
     return f"{sign}: {issue.title}", about
 
 
-def issue_cures(facts: Snapshot, issue: KnownIssue) -> tuple[str, ...]:
+def issue_cures(names: Names, issue: KnownIssue) -> tuple[str, ...]:
     """Return the versions that cure an issue, one line for all; the steps of its other cures are not among them."""
-    versions = [f"{label(facts, name) if name in facts.products else name} {spec}" for name, spec in _targets(issue)]
+    versions = [f"{names.label(name)} {spec}" for name, spec in _targets(issue)]
     return (f"use {' or '.join(versions)}",) if versions else ()
 
 
@@ -47,10 +47,10 @@ def _targets(issue: KnownIssue) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in split if match]
 
 
-def issue_row(facts: Snapshot, match: IssueMatch) -> str:
+def issue_row(names: Names, match: IssueMatch) -> str:
     """Return an issue as one row of an answer: its condition where that is open, its title, and what cures it."""
     issue = match.issue
-    where = f"if {listed([issue_condition(facts, condition) for condition in match.unsaid])}: " if match.unsaid else ""
-    cures = (*issue_cures(facts, issue), *(cure.do.rstrip(".") for cure in issue.cures if cure.do))
+    where = f"if {listed([issue_condition(names, condition) for condition in match.unsaid])}: " if match.unsaid else ""
+    cures = (*issue_cures(names, issue), *(cure.do.rstrip(".") for cure in issue.cures if cure.do))
     name = issue.aliases[0] if issue.aliases else issue.sources[0][0]
     return f"{where}{issue.title} ({_EFFECTS[issue.effect]}; {name})" + (f"; {cures[0]}" if cures else "")

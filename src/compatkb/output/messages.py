@@ -4,23 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
-from compatkb.core.vocabulary import Certainty
-from compatkb.engine.advice import StackWarning
-from compatkb.engine.stacks import Stack
-from compatkb.output.causes import cause, cause_sources, excluded
-from compatkb.output.citations import CitedSource, claim_sources, element_sources
 from compatkb.output.commands import compiled_of
-from compatkb.output.labels import asked, build, build_name, label, listed, ranges
-from compatkb.output.open_points import unsettled
-from compatkb.store.queries.claims import claim as claim_record
-from compatkb.store.queries.products import release
-from compatkb.store.reader import Snapshot
-
-__all__ = [
-    "SIGNS", "VERDICTS", "CitedSource", "asked", "build", "build_name", "cause", "cause_sources", "claim_sources",
-    "element_sources", "excluded", "plain", "ranges", "signed", "support", "terms", "unsettled", "warning", "warning_sources",
-    "warnings_in_brief",
-]  # fmt: skip
+from compatkb.output.things import StackView, Warned, listed
 
 VERDICTS = {
     "works": "works",
@@ -42,6 +27,7 @@ MEANINGS = {
 """What the verdicts mean."""
 _SMALL = ("no", "the", "wheels", "whether")
 """Words that get a capital at the head of a sentence."""
+_ENDS = ("eol", "security")
 
 
 def signed(verdict: str) -> str:
@@ -49,9 +35,9 @@ def signed(verdict: str) -> str:
     return f"{SIGNS[verdict]} {VERDICTS[verdict]}"
 
 
-def warning(facts: Snapshot, warned: StackWarning) -> str:
+def warning(warned: Warned) -> str:
     """Return a warning as one sentence."""
-    name = f"{label(facts, warned.product)} {warned.version}"
+    name = f"{warned.product.label} {warned.version}"
     if warned.kind == "yanked":
         reason = f" (reason given: {warned.detail.strip().rstrip('.')})" if warned.detail.strip() else " (no reason given)"
         day = date.fromordinal(warned.day) if warned.day else None
@@ -73,20 +59,21 @@ def warning(facts: Snapshot, warned: StackWarning) -> str:
     return f"{name}: {warned.detail}"
 
 
-def warnings_in_brief(facts: Snapshot, warnings: Iterable[StackWarning]) -> list[str]:
-    """Return warnings in a sentence for each build: IPEX 2.8.0 ended 2026-03-31, has known security issues."""
+def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> list[str]:
+    """Return warnings in a sentence for each build, IPEX 2.8.0 ended 2026-03-31; `whole` products end, not one version."""
     by_build: dict[str, list[str]] = {}
-    whole = []
+    others = []
     for warned in warnings:
-        name = f"{label(facts, warned.product)} {warned.version}".strip()
+        version = "" if whole and warned.kind in _ENDS else warned.version
+        name = f"{warned.product.label} {version}".strip()
         if warned.kind in ("driver", "device"):
-            whole.append(f"{name}: {warned.detail.rstrip('.')}")
+            others.append(f"{name}: {warned.detail.rstrip('.')}")
         elif warned.kind != "known-issue":
             by_build.setdefault(name, []).append(_brief(warned))
-    return [*(f"{name} {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(whole)]
+    return [*(f"{name} {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
 
 
-def _brief(warned: StackWarning) -> str:
+def _brief(warned: Warned) -> str:
     if warned.kind == "eol":
         return f"ended {date.fromordinal(warned.day or 1)}"
     if warned.kind == "security":
@@ -100,19 +87,6 @@ def _brief(warned: StackWarning) -> str:
         return f"is documented with {product} {named}"
     feature, _, status = warned.detail.partition(" ")
     return f"has {feature} as a {status}"
-
-
-def warning_sources(facts: Snapshot, warned: StackWarning) -> tuple[CitedSource, ...]:
-    """Return the sources of a warning."""
-    if warned.sources:
-        return warned.sources
-    for element in facts.elements(warned.product):
-        if element.version == warned.version:
-            if warned.kind == "eol":
-                known = release(facts, warned.product, element.release)
-                return known.eol_sources if known else ()
-            return element_sources(facts, element)[:1]
-    return ()
 
 
 def plain(term: str) -> str:
@@ -129,17 +103,6 @@ def terms(to: Iterable[str], name: Callable[[str], str] = str) -> str:
     return " and ".join(" or ".join(map(name, group)) for group in by_product.values())
 
 
-def support(facts: Snapshot, stack: Stack) -> str:
-    """Return the weakest basis of a stack: unknown, inferred, stated or observed."""
-    if stack.level != Certainty.CERTAIN:
-        return "unknown" if stack.level == Certainty.UNKNOWN else "inferred"
-    for link in stack.links:
-        rows = [claim_record(facts, name).basis for name in link.claims]
-        if rows and "observed" not in rows:
-            return "stated"
-    return "observed" if all("default" in e.channels for e in stack.packages if e.channels) else "stated"
-
-
 def support_rule(published: bool, says: str) -> str:
     """Return how long releases of a product are supported, in words that are no promise where nothing is published."""
     return says if published else f"No end of life is published. {says}"
@@ -150,21 +113,22 @@ def basis(support: str) -> str:
     return {"observed": "every part was observed", "stated": "every part is stated by its maker or was observed"}[support]
 
 
-def not_installable(facts: Snapshot, stack: Stack) -> str:
+def not_installable(stack: StackView) -> str:
     """Return why there is no install command, or no file that installers read."""
-    held = compiled_of(facts, stack)
-    if names := listed([build(facts, e) for e in held]):
-        how = "comes in an image alone" if {at.style for at in held.values()} == {"image"} else "is compiled from source"
-        more = "; `compatkb resolve` shows the steps" if any(at.commands for at in held.values()) else ""
+    compiled = compiled_of(stack)
+    if names := listed([build.label for build in compiled]):
+        places = [build.made_at for build in compiled if build.made_at]
+        how = "comes in an image alone" if {at.style for at in places} == {"image"} else "is compiled from source"
+        more = "; `compatkb resolve` shows the steps" if any(at.commands for at in places) else ""
         return f"{names} {how}, and no file for installers can say so{more}"
-    missing = [build(facts, e) for e in stack.packages if e.distribution and not e.channels and e.product in stack.requested]
+    missing = [build.label for build in stack.packages if build.distribution and not build.channels and build.requested]
     return f"no install command: {listed(missing) or 'a package of this stack'} is on no known package index"
 
 
-def footer(facts: Snapshot, as_of: int, more: Sequence[str] = ()) -> str:
+def footer(data_date: str, as_of: int, more: Sequence[str] = ()) -> str:
     """Return the day of the data, the day asked about where that is another one, and where more is."""
-    data, day = facts.meta["data_date"], date.fromordinal(as_of).isoformat()
-    return " · ".join([f"data of {data}" if day >= data else f"as of {day}, data of {data}", *more])
+    day = date.fromordinal(as_of).isoformat()
+    return " · ".join([f"data of {data_date}" if day >= data_date else f"as of {day}, data of {data_date}", *more])
 
 
 def sentence(text: str) -> str:

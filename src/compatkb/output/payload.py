@@ -1,49 +1,42 @@
-"""Answers as plain dictionaries: the JSON contract, whose text is docs/json.md."""
+"""Answers as JSON: docs/json.md names the fields, docs/schema/resolve.schema.json describes them."""
 
+from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from compatkb.engine.advice import FeatureSupport, StackWarning
-from compatkb.engine.answer import Alternative, Answer
-from compatkb.engine.conflicts import Cause
-from compatkb.engine.stacks import Stack, SupportLink
-from compatkb.output import commands, disputes, messages
+from compatkb.core.vocabulary import Verdict
+from compatkb.output import commands, messages
 from compatkb.output.citations import source_payloads
-from compatkb.output.images import images_of
-from compatkb.output.json_document import head, json_text
+from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.registry import Wanted
-from compatkb.store.queries.claims import claim as claim_record
-from compatkb.store.reader import Snapshot
+from compatkb.output.things import ClaimView, Link, Offered, StackView, Warned
+from compatkb.output.view import AnswerView, CauseView, Near
 from compatkb.store.records import Request, picked
-
-if TYPE_CHECKING:  # what answers in the browser has no doctor
-    from compatkb.doctor.successors import SuccessorStack
 
 _LEVELS = ("supported", "inferred", "unknown")
 _BEYOND = ("hardware", "driver", "oneapi", "glibc")
 """Fields that every stack has, whatever the data show."""
 
 
-def answer_payload(facts: Snapshot, answer: Answer, *, why: bool = False) -> dict[str, Any]:
+def answer_payload(view: AnswerView, *, why: bool = False) -> dict[str, Any]:
     """Return what `resolve --format json` prints."""
-    request = answer.request
     return {
-        **head(facts, date.fromordinal(request.as_of)),
-        "request": request_payload(request),
-        "verdict": answer.verdict,
-        "stacks": [stack_payload(facts, stack, request, why=why) for stack in answer.stacks],
-        "causes": [cause_payload(facts, cause, request) for cause in answer.causes] + doubts(facts, answer),
-        "nearest": [near_payload(facts, near, request, why=why) for near in answer.nearest],
-        "beside": [
-            {"kind": beside.kind, "stack": stack_payload(facts, beside.stack, request, why=why)} for beside in answer.beside
-        ],
-        "gave_up": answer.gave_up,
+        "schema": SCHEMA,
+        "data_date": view.data_date,
+        "as_of": date.fromordinal(view.request.as_of).isoformat(),
+        "request": request_payload(view.request),
+        "verdict": view.verdict,
+        "stacks": [stack_payload(stack, why=why) for stack in view.stacks],
+        "causes": [cause_payload(cause) for cause in view.causes] + doubts(view),
+        "nearest": [near_payload(near, stack_payload(near.stack, why=why)) for near in view.nearest],
+        "beside": [{"kind": beside.kind, "stack": stack_payload(beside.stack, why=why)} for beside in view.beside],
+        "gave_up": view.gave_up,
     }
 
 
-def answer_json(facts: Snapshot, answer: Answer, wanted: Wanted | None = None) -> str:
+def answer_json(view: AnswerView, wanted: Wanted | None = None) -> str:
     """Return an answer as JSON text."""
-    return json_text(answer_payload(facts, answer, why=bool(wanted and wanted.why)))
+    return json_text(answer_payload(view, why=bool(wanted and wanted.why)))
 
 
 def request_payload(request: Request) -> dict[str, Any]:
@@ -59,154 +52,122 @@ def request_payload(request: Request) -> dict[str, Any]:
     }
 
 
-def stack_payload(facts: Snapshot, stack: Stack, request: Request, *, why: bool = False) -> dict[str, Any]:
-    """Return one stack."""
-    proof = commands.proof_command(facts, stack)
-    content: dict[str, Any] = {
+def stack_brief(stack: StackView) -> dict[str, Any]:
+    """Return what programs get of a proposed stack; `resolve --format json` has the rest."""
+    return {
         "verdict": stack.verdict,
-        "support": messages.support(facts, stack),
-        **picked(stack, "device route"),
-        "packages": {e.product: e.version for e in stack.packages},
-        "distributions": {e.product: e.distribution for e in stack.packages if e.distribution not in (None, e.product)},
-        "python": list(stack.python),
-        "os": list(stack.os),
-        "arch": list(stack.arch),
-        **_shown(facts, stack),
-        "features": [feature_payload(facts, offered) for offered in stack.features],
-        "bounds": dict(stack.bounds),
-        "indexes": commands.indexes_of(facts, stack),
-        "install": commands.pip_commands(facts, stack),
-        "install_uv": commands.uv_commands(facts, stack),
-        "proof": proof,
-        "images": images_of(facts, stack, request.as_of),
-        "warnings": [warning_payload(facts, warned) for warned in stack.warnings],
-        "disputes": disputes.of_stack(facts, stack, request.as_of),
-        "unsettled": messages.unsettled(facts, stack),
-        "sources": source_payloads(stack_sources(facts, stack)),
+        "support": stack.evidence.support,
+        "device": stack.device.id,
+        "route": stack.route,
+        "packages": {build.product.id: build.version for build in stack.packages},
+        "python": [value.id for value in stack.python],
+        "os": [value.id for value in stack.os],
+        "install": commands.pip_commands(stack),
+        "install_uv": commands.uv_commands(stack),
+        "proof": commands.proof_command(stack),
+        "warnings": [warning_payload(warned) for warned in stack.warnings],
+    }
+
+
+_ORDER = (
+    "verdict", "support", "device", "route", "packages", "distributions", "python", "os", "arch", *_BEYOND, "software",
+    "features", "bounds", "indexes", "install", "install_uv", "proof", "images", "warnings", "disputes", "unsettled",
+    "sources", "edges", "builds",
+)  # fmt: skip
+
+
+def stack_payload(stack: StackView, *, why: bool = False) -> dict[str, Any]:
+    """Return one stack: the brief, and all else that is known of it."""
+    shown = {product.label.lower(): list(values) for product, values in stack.shown}
+    content = stack_brief(stack) | {
+        "distributions": {
+            build.product.id: build.distribution
+            for build in stack.packages
+            if build.distribution not in (None, build.product.id)
+        },
+        "arch": [value.id for value in stack.arch],
+        **{name: shown.pop(name, []) for name in _BEYOND},
+        "software": {label: values for label, values in shown.items() if values},
+        "features": [feature_payload(offered) for offered in stack.features],
+        "bounds": {product.id: spec for product, spec in stack.bounds},
+        "indexes": commands.indexes_of(stack),
+        "images": stack.evidence.images,
+        "disputes": stack.evidence.disputes,
+        "unsettled": stack.evidence.unsettled,
+        "sources": source_payloads(stack.evidence.sources),
     }
     if why:
-        content["edges"] = [link_payload(facts, link) for link in stack.links]
+        content["edges"] = [link_payload(link) for link in stack.evidence.links]
         content["builds"] = [
-            {**picked(e, "product version"), "sources": source_payloads(messages.element_sources(facts, e))}
-            for e in stack.packages
+            {"product": build.product.id, "version": build.version, "sources": source_payloads(build.sources)}
+            for build in stack.packages
         ]
-    return content
+    return {name: content[name] for name in _ORDER if name in content}
 
 
-def _shown(facts: Snapshot, stack: Stack) -> dict[str, Any]:
-    """Return what is known of a stack beyond the platform, by the labels of the data: the usual ones, and `software`."""
-    shown = {
-        product.label.lower(): list(stack.known.get(product.id, ())) for product in facts.products.values() if product.shown
-    }
-    usual = {name: shown.pop(name, []) for name in _BEYOND}
-    return {**usual, "software": {label: values for label, values in shown.items() if values}}
-
-
-def feature_payload(facts: Snapshot, offered: FeatureSupport) -> dict[str, Any]:
+def feature_payload(offered: Offered) -> dict[str, Any]:
     """Return what is known of a feature that was asked for."""
     return {
         "feature": offered.feature,
         "status": offered.status if offered.claims else "unknown",
         "support": _LEVELS[offered.level],
-        "claims": [claim_payload(facts, claim) for claim in offered.claims],
+        "claims": claim_payloads(offered.claims),
     }
 
 
-def stack_sources(facts: Snapshot, stack: Stack) -> tuple[messages.CitedSource, ...]:
-    """Return the sources that speak for a stack: its builds, then what links them."""
-    sources: dict[messages.CitedSource, None] = {}
-    asked = set(stack.requested)
-    for element in stack.packages:
-        if element.product in asked:
-            sources.update(dict.fromkeys(messages.element_sources(facts, element)))
-    for link in stack.links:
-        if link.one in asked or link.other in asked:
-            for claim in link.claims:
-                sources.update(dict.fromkeys(facts.citations(claim)))
-    return tuple(sources)
-
-
-def link_payload(facts: Snapshot, link: SupportLink) -> dict[str, Any]:
+def link_payload(link: Link) -> dict[str, Any]:
     """Return what vouches for two members of a stack."""
-    return {
-        "between": [link.one, link.other],
-        "support": _LEVELS[link.level],
-        "claims": [claim_payload(facts, claim) for claim in link.claims],
-    }
+    return {"between": [link.one, link.other], "support": _LEVELS[link.level], "claims": claim_payloads(link.claims)}
 
 
-def claim_payload(facts: Snapshot, claim: str) -> dict[str, Any]:
-    """Return a claim with its basis and sources."""
-    record = claim_record(facts, claim)
-    content: dict[str, Any] = {
-        "id": claim,
-        "kind": record.kind,
-        "of": record.of_term,
-        "to": list(record.to_terms),
-        "when": record.condition,
-        "basis": record.basis,
-        "sources": source_payloads(facts.citations(claim)),
-    }
-    content |= {name: text for name, text in (("reason", record.reason), ("note", record.note)) if text}
-    if rows := disputes.of_claims(facts, (claim,)):
-        content["disputes"] = rows
-    return content
+def claim_payloads(claims: Iterable[ClaimView]) -> list[dict[str, Any]]:
+    """Return claims with their bases and sources."""
+    return [
+        {
+            **picked(claim, "id kind of"),
+            "to": list(claim.to),
+            **picked(claim, "when basis"),
+            "sources": source_payloads(claim.sources),
+            **{name: text for name, text in picked(claim, "reason note disputes").items() if text},
+        }
+        for claim in claims
+    ]
 
 
-def cause_payload(facts: Snapshot, cause: Cause, request: Request) -> dict[str, Any]:
+def cause_payload(cause: CauseView) -> dict[str, Any]:
     """Return one cause."""
     return {
-        "kind": cause.blocker[0],
-        "products": list(cause.blocker[1:]),
-        **picked(cause, "device route certain"),
-        "message": messages.cause(facts, cause, request),
-        "claims": [edge.claim for edge in cause.edges],
-        "disputes": disputes.of_cause(facts, cause, request),
-        "sources": source_payloads(messages.cause_sources(facts, cause, request)),
+        "kind": cause.kind,
+        "products": list(cause.products),
+        **picked(cause, "device route certain message"),
+        "claims": list(cause.claims),
+        "disputes": cause.disputes,
+        "sources": source_payloads(cause.sources),
     }
 
 
-def doubts(facts: Snapshot, answer: Answer) -> list[dict[str, Any]]:
+def doubts(view: AnswerView) -> list[dict[str, Any]]:
     """Return what keeps an unknown answer from being one."""
-    if answer.verdict != "unknown" or not answer.stacks:
+    if view.verdict != Verdict.UNKNOWN or not view.best:
         return []
-    stack = answer.stacks[0]
-    sources = source_payloads(stack_sources(facts, stack))
-    head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device, "route": stack.route}
-    rest = {"certain": False, "claims": [], "disputes": disputes.of_stack(facts, stack, answer.request.as_of)}
-    return [{**head, "message": message, **rest, "sources": sources} for message in messages.unsettled(facts, stack)]
+    stack = view.best
+    head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device.id, "route": stack.route}
+    rest = {"certain": False, "claims": [], "disputes": stack.evidence.disputes}
+    sources = source_payloads(stack.evidence.sources)
+    unsettled = stack.evidence.unsettled
+    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled]
 
 
-def near_payload(facts: Snapshot, near: Alternative, request: Request, *, why: bool = False) -> dict[str, Any]:
+def near_payload(near: Near, stack: dict[str, Any]) -> dict[str, Any]:
     """Return one nearest stack with the pins that it gives up."""
-    stack = stack_payload(facts, near.stack, request, why=why)
     return {"relaxed": list(near.relaxed), "where": near.where, "stack": stack}
 
 
-def warning_payload(facts: Snapshot, warned: StackWarning) -> dict[str, Any]:
+def warning_payload(warned: Warned) -> dict[str, Any]:
     """Return one warning."""
     return {
-        **picked(warned, "kind product"),
-        "message": messages.warning(facts, warned),
-        "sources": source_payloads(messages.warning_sources(facts, warned)),
+        "kind": warned.kind,
+        "product": warned.product.id,
+        "message": messages.warning(warned),
+        "sources": source_payloads(warned.sources),
     }
-
-
-FIELDS = ("verdict", "support", "device", "route", "packages", "python", "os", "install", "install_uv", "proof", "warnings")
-"""What programs get of a proposed stack; `resolve --format json` has the rest."""
-
-
-def stack_brief(facts: Snapshot, stack: Stack, request: Request) -> dict[str, Any]:
-    """Return a stack for programs, in the fields that `resolve` has, without those that take many lookups."""
-    content = stack_payload(facts, stack, request)
-    return {name: content[name] for name in FIELDS}
-
-
-def request_of(answer: Answer | None, day: date) -> Request:
-    """Return the request that an answer is to; where there is none, one of that day that fixes nothing."""
-    return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
-
-
-def instead_payload(facts: Snapshot, instead: "SuccessorStack | None", request: Request) -> dict[str, Any] | None:
-    """Return what takes the place of ended products, for programs."""
-    return instead and {"ended": list(instead.ended), "stack": stack_brief(facts, instead.stack, request)}

@@ -6,28 +6,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from compatkb.core.quoting import quoted
-from compatkb.engine.answer import Answer
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
 from compatkb.output.installer_files import uv_text
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import markers_of, minors, packages_of, python_range, stack_of
-from compatkb.store.reader import Snapshot
+from compatkb.output.view import AnswerView
 from compatkb.validate.index_urls import DEFAULT
 from compatkb.validate.limits import find_uv, isolated, run_limited
 
 _SECONDS, _MEGABYTES = 600.0, 4000
 
 
-def pylock_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
+def pylock_text(view: AnswerView, wanted: Wanted) -> str:
     """Return a stack as pylock.toml: every file that it needs, with its address and hash, on each of its platforms.
 
     Raises NoRequirementsError where a hash is missing or nothing resolves, UnavailableError where uv is missing.
     """
-    stack = stack_of(facts, answer, wanted)
-    project = uv_text(facts, answer, wanted._replace(each_device=False))
-    placed = packages_of(facts, stack)
+    stack = stack_of(view, wanted)
+    project = uv_text(view, wanted._replace(each_device=False))
+    placed = packages_of(stack)
     if not wanted.indexes:
-        names = ", ".join(f"{each.name} {each.element.version} ({each.channel.id})" for each in placed)
+        names = ", ".join(f"{each.name} {each.build.version} ({each.channel.id})" for each in placed)
         raise NoRequirementsError(
             f"no lock file: the data have neither addresses nor hashes of the files of {names}; name an index that has, "
             "such as --index default, or let `uv lock` find them from --format uv"
@@ -38,7 +37,7 @@ def pylock_text(facts: Snapshot, answer: Answer, wanted: Wanted) -> str:
             project = project.replace(f"url = {quoted(each.channel.url)}", f"url = {quoted(urls[each.channel.id])}")
     pythons = minors(stack)
     lock = tomllib.loads(_asked(project, pythons[0], urls.get(DEFAULT, "")))
-    place = {"requires-python": python_range(pythons), "environments": markers_of(facts, stack)}
+    place = {"requires-python": python_range(pythons), "environments": markers_of(stack)}
     return _checked({**lock, **place, "created-by": "compatkb"})
 
 

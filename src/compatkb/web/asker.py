@@ -11,7 +11,8 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
-from compatkb.output import messages
+from compatkb.output.presenter import present
+from compatkb.output.view import AnswerView
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import PATIENCE, patience
@@ -43,6 +44,10 @@ class Asker:
             _keep(self._answers, question, answer)
         return answer
 
+    def view(self, question: PageQuestion) -> AnswerView:
+        """Return the answer as it is shown; raises UsageError and GaveUpError."""
+        return present(self.facts, self.answer(question))
+
     def verdict(self, question: PageQuestion) -> str:
         """Return the verdict alone; raises UsageError and GaveUpError."""
         answer = self._answers.get(question)
@@ -70,7 +75,7 @@ class Asker:
             known = resolve(self.facts, request, patience(self.seconds), near=False)
         if known.verdict != Verdict.DOES_NOT_WORK:
             return ChoiceState(False)
-        reasons = [messages.cause(self.facts, cause, known.request) for cause in known.causes]
+        reasons = [cause.message for cause in present(self.facts, known).causes[:1]]
         return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
 
 

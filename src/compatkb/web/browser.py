@@ -42,7 +42,7 @@ class Desk:
     def answer(self, query: str) -> str:
         """Return what `resolve --format json` prints for a question; raises UsageError and GaveUpError."""
         question = read_question(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST_WORDS))
-        return answer_json(self.site.facts, self.site.asker.answer(question))
+        return answer_json(self.site.asker.view(question))
 
 
 def open_desk(folder: str) -> Desk:

@@ -2,22 +2,22 @@
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from compatkb.catalog.statistics import statistics as counted
 from compatkb.core.clock import Clock
 from compatkb.core.memo import memoized
-from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages, statistics, timeline
 from compatkb.output.images import repository_text
-from compatkb.output.labels import series_of, term, value
+from compatkb.output.labels import Names, series_of
+from compatkb.output.things import BuildView
+from compatkb.output.view import AnswerView
 from compatkb.store.queries import images, products
 from compatkb.store.reader import Snapshot
 from compatkb.web import systems
-from compatkb.web.answer_view import WORDS, Package, recipes
+from compatkb.web.answer_view import WORDS, recipes
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
@@ -96,7 +96,7 @@ def release_page(site: Site, product: str, version: str, path: str) -> str:
     listed = next((row for row in head["releases"] if row["version"] == version), None)
     title = f"{head['name']} {version}"
     versions = [row["version"] for row in head["releases"]]
-    named = partial(term, facts)
+    named = Names(facts).term
     place = versions.index(version) if version in versions else -1
     return site.render(
         "release.html", path, f"{title} – compatkb", section="products.html", head=head, entry=entry, listed=listed,
@@ -126,7 +126,7 @@ def _replaced(site: Site, content: Record) -> tuple[str, str] | None:
     other = content["replaced_by"]
     if not other:
         return None
-    on = f" on {value(site.facts, 'device', other['device'])}" if other.get("device") else ""
+    on = f" on {Names(site.facts).value('device', other['device'])}" if other.get("device") else ""
     return (
         f"{site.facts.products[other['product']].name} {other['version']}{on}",
         f"products/{file_name(other['product'])}.html",
@@ -146,25 +146,26 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
             continue
         question = PageQuestion(((product, version),), (), (device,))
         try:
-            answer = site.asker.answer(question)
+            view = site.asker.view(question)
         except CompatkbError:
             continue
-        stack = answer.stacks[0] if answer.stacks and answer.verdict != "unknown" else None
-        made_of = recipes(facts, stack, stack.os) if stack else []
         yield {
-            "device": label, "question": question, "verdict": answer.verdict, "sign": WORDS[answer.verdict][0],
-            "word": WORDS[answer.verdict][1], "command": made_of[0].text if made_of else "",
-            "beside": _beside(facts, stack, product) if stack else [],
-            "reason": messages.cause(facts, answer.causes[0], answer.request) if answer.causes else "",
+            "device": label, "question": question, "verdict": view.verdict, "sign": WORDS[view.verdict][0],
+            "word": WORDS[view.verdict][1], "title": view.headline, "sections": list(_commands(view)),
+            "beside": _beside(view, product), "reason": view.causes[0].message if view.causes else "",
         }  # fmt: skip
 
 
-def _beside(facts: Snapshot, stack: Stack, product: str) -> list[Package]:
-    return [
-        Package(facts.products[e.product].name, e.version, e.product, e.release)
-        for e in stack.packages
-        if e.product != product and facts.products[e.product].role in _INSTALLED
-    ]
+def _commands(view: AnswerView) -> Iterator[tuple[str, str]]:
+    """Yield the systems of each section of an answer, and what to paste there."""
+    for section in view.sections:
+        if made := recipes(section.group.best):
+            yield section.title or f"on {section.group.place}", made[0].text
+
+
+def _beside(view: AnswerView, product: str) -> list[BuildView]:
+    builds = {build.key: build for section in view.sections for build in section.group.best.packages}
+    return [b for b in builds.values() if b.product.id != product and b.product.role in _INSTALLED]
 
 
 def _advisories(facts: Snapshot, product: str, version: str) -> list[Record]:
@@ -228,7 +229,7 @@ def images_page(site: Site) -> str:
 def _held(site: Site, part: Record) -> tuple[str, str]:
     """Return what an image holds in words, what is only inferred behind a tilde, and the page of its release."""
     product, _, version = part["is"].partition("==")
-    name = term(site.facts, part["is"])
+    name = Names(site.facts).term(part["is"])
     return f"~{name}" if part["basis"] == "inferred" else name, site.release_page(product, _release(site, product, version))
 
 
@@ -246,11 +247,11 @@ def eol_page(site: Site) -> str:
     content = read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
     for entry in content["ends"]:
         product, version = facts.products[entry["product"]], entry["version"]
-        series = series_of(facts, product.id, version)
+        series = series_of(product, version)
         named = {
             "series": series,
             "name": product.name,
-            "label": term(facts, f"{product.id}=={version}"),
+            "label": Names(facts).term(f"{product.id}=={version}"),
             "role": product.role,
         }
         group = groups.setdefault((product.id, series, entry["last_day"]), {**entry, **named, "versions": []})

@@ -11,14 +11,13 @@ from functools import partial
 from typing import Any
 
 from compatkb.core.clock import Clock
-from compatkb.engine.answer import Answer
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, commands, timeline
 from compatkb.output.json_document import head as head_of
-from compatkb.output.labels import PYTHON, SYSTEM, asked, label, series_of, value
+from compatkb.output.labels import PYTHON, SYSTEM, series_of
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload
-from compatkb.output.shells import POSIX
+from compatkb.output.view import AnswerView
 from compatkb.store.queries import products
 from compatkb.store.queries.products import product_details, releases_of
 from compatkb.store.reader import Snapshot
@@ -101,7 +100,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     for question, path in site.written.items():
         at = path.removesuffix(".html")
         yield f"answers/{at}.json", partial(_answer, asker, question)
-        yield f"shields/{at}.json", partial(_made, lambda q: shield(facts, asker.answer(q)), question)
+        yield f"shields/{at}.json", partial(_made, lambda q: shield(asker.view(q)), question)
     yield "stacks.json", lambda: _text({**head, "stacks": list(_stacks(site, asker))})
 
 
@@ -116,16 +115,16 @@ def _made(make: Callable[..., Any], *arguments: Any) -> str:
 
 
 def _answer(asker: Asker, question: PageQuestion) -> str:
-    return _text(answer_payload(asker.facts, asker.answer(question)), 2)
+    return _text(answer_payload(asker.view(question)), 2)
 
 
-def shield(facts: Snapshot, answer: Answer) -> dict[str, Any]:
+def shield(view: AnswerView) -> dict[str, Any]:
     """Return the verdict on a question as a badge."""
     return {
         "schemaVersion": 1,
-        "label": asked(facts, answer.request),
-        "message": VERDICTS[answer.verdict],
-        "color": COLOURS[answer.verdict],
+        "label": view.asked,
+        "message": VERDICTS[view.verdict],
+        "color": COLOURS[view.verdict],
     }
 
 
@@ -146,10 +145,10 @@ def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
     series: dict[str, Any] = {}
     for row in (*good, *rows):
-        series.setdefault(series_of(facts, product, row["version"]), row)
+        series.setdefault(series_of(facts.products[product], row["version"]), row)
     head = {name: content[name] for name in ("schema", "data_date", "as_of")}
     newest = (good or rows)[0] if rows else None
-    order = dict.fromkeys(series_of(facts, product, row["version"]) for row in rows)
+    order = dict.fromkeys(series_of(facts.products[product], row["version"]) for row in rows)
     return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
 
 
@@ -158,7 +157,7 @@ def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
     content = product_content(facts, product, clock)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in content["releases"]:
-        groups.setdefault(series_of(facts, product, row["version"]), []).append(row)
+        groups.setdefault(series_of(facts.products[product], row["version"]), []).append(row)
     cycles = []
     for name, rows in groups.items():
         dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
@@ -195,7 +194,7 @@ def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
     for device in systems.devices(site.facts):
         for series in systems.series(site.facts):
             question = PageQuestion(((site.main, series),), (), (device.id,))
-            for stack in answer_payload(site.facts, asker.answer(question))["stacks"]:
+            for stack in answer_payload(asker.view(question))["stacks"]:
                 yield {"series": series, "device": device.id, "stack": stack}
 
 
@@ -253,16 +252,17 @@ def _ended(facts: Snapshot, day: str) -> Iterator[str]:
         known = product_details(facts, product.id)
         if product.distribution and known.eol and known.eol < day:
             other = known.replaced_by
-            instead = f"; instead {label(facts, other.product)} {other.specifier}" if other else ""
+            instead = f"; instead {facts.products[other.product].label} {other.specifier}" if other else ""
             yield f"- {product.name} ({product.distribution}): ended {known.eol}{instead}"
 
 
 def _best(site: Site) -> Iterator[str]:
     for device in systems.devices(site.facts):
         try:
-            answer = site.asker.answer(PageQuestion(devices=(device.id,)))
+            view = site.asker.view(PageQuestion(devices=(device.id,)))
         except CompatkbError:
             continue
-        for stack in answer.stacks[:1]:
-            yield f"- {value(site.facts, 'device', device.id)}, {VERDICTS[stack.verdict]}:"
-            yield from (f"  `{command}`" for command in commands.pip_commands(site.facts, stack, POSIX))
+        for section in view.sections:
+            stack, where = section.group.best, f" {section.title}" if section.title else f" on {section.group.place}"
+            yield f"- {stack.device}, {VERDICTS[stack.verdict]}{where}:"
+            yield from (f"  `{command}`" for command in commands.pip_commands(stack))

@@ -17,7 +17,7 @@ from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages
 from compatkb.output.citations import short
-from compatkb.output.labels import term
+from compatkb.output.labels import Names
 from compatkb.store.queries import products
 from compatkb.version import __version__
 from compatkb.web import systems
@@ -146,7 +146,7 @@ class Site:
 
     def answer_page(self, question: PageQuestion, path: str = "index.html") -> str:
         """Return the page of a question; raises UsageError and GaveUpError."""
-        answer = self.asker.answer(question)
+        answer = self.asker.view(question)
         view = view_of(self.asker, question, answer)
         normal = question_of(answer.request, question)
         if len(answer.request.devices) == 1:
@@ -176,14 +176,11 @@ class Site:
     def best(self, question: PageQuestion) -> str:
         """Return the series of the best stack when the main product is left free; empty where there is none."""
         try:
-            answer = self.asker.answer(question.fix(self.main))
+            best = self.asker.view(question.fix(self.main)).best
         except CompatkbError:
             return ""
-        if not answer.stacks:
-            return ""
-        element = next((e for e in answer.stacks[0].packages if e.product == self.main), None)
-        depth = self.facts.products[self.main].series
-        return ".".join(element.release.split(".")[:depth]) if element else ""
+        build = best.build_of(self.main) if best else None
+        return ".".join(build.release.split(".")[: build.product.series]) if build else ""
 
     def data_address(self, question: PageQuestion, call: str, folder: str) -> str:
         """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
@@ -212,7 +209,7 @@ class Site:
         for hit in matches:
             if hit.product and self.facts.products[hit.product].role != Role.FEATURE:
                 at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
-                hits.setdefault(at, term(self.facts, f"{hit.product}=={hit.version}" if hit.version else hit.product))
+                hits.setdefault(at, Names(self.facts).term(f"{hit.product}=={hit.version}" if hit.version else hit.product))
         word = "Not understood" if problem.status == 400 else "Not answered"
         return self.render(
             "problem.html", "index.html", f"{word} – compatkb",

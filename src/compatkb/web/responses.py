@@ -13,6 +13,7 @@ from compatkb.output import catalog, features
 from compatkb.output.images import repository_text
 from compatkb.output.json_document import json_text
 from compatkb.output.payload import answer_json
+from compatkb.output.presenter import present
 from compatkb.output.registry import Wanted
 from compatkb.output.search_results import search_text
 from compatkb.request.lookup import find_product
@@ -87,12 +88,12 @@ def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     parameters = list(parameters)
     why = any(name == "why" and text not in ("", "0", "false", "no") for name, text in parameters)
     answer = answer_to(facts, clock, [(name, text) for name, text in parameters if name != "why"])
-    return answer_json(facts, answer, Wanted(why=why))
+    return answer_json(present(facts, answer), Wanted(why=why))
 
 
 def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     answer = answer_to(facts, clock, parameters)
-    return answer_json(facts, answer, Wanted(why=not answer.causes))
+    return answer_json(present(facts, answer), Wanted(why=not answer.causes))
 
 
 def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:

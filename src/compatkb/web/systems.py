@@ -51,11 +51,6 @@ def pythons(facts: Snapshot) -> list[str]:
     return [python for python in facts.grid["python"] if not is_free_threaded(python)]
 
 
-def is_windows(facts: Snapshot, systems: tuple[str, ...]) -> bool:
-    """Return whether all of these systems are of the family of Windows."""
-    return bool(systems) and all(system == WINDOWS or WINDOWS in facts.wider.get(system, ()) for system in systems)
-
-
 _PREFIXES = {"python": "py"}
 _PLAIN = ("os", "hardware")
 

@@ -57,7 +57,7 @@ class _Desk:
         from compatkb.web.machine_files import shield
 
         question = read_question(parameters)
-        return json.dumps(shield(self.facts, self.site.asker.answer(question)), ensure_ascii=False) + "\n"
+        return json.dumps(shield(self.site.asker.view(question)), ensure_ascii=False) + "\n"
 
     def file(self, path: str) -> str | None:
         """Return a file of the site, None where there is none of that path."""

@@ -47,9 +47,7 @@ def _drivers(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCon
                 continue
             names = spelt(dict.fromkeys(edge.spec.removeprefix("==") for edge in edges))
             message = f"{package.product.name} {package.text} was verified with {product.name} {names}, not {value.text}"
-            from compatkb.output.messages import claim_sources
-
-            sources = dict.fromkeys(url for edge in edges[:3] for url in urls(claim_sources(data.facts, edge.claim)))
+            sources = dict.fromkeys(url for edge in edges[:3] for url in urls(data.facts.citations(edge.claim)))
             yield at(page, VERIFIED, value, message, tuple(sources), f"write {names}")
 
 

@@ -61,9 +61,9 @@ def _contents(page: MarkdownPage, data: Lookups, row: RowFacts, context: CheckCo
             continue
         if not value.mask and not _is_another(value.text, contents.spec):
             continue
-        from compatkb.output import disputes
+        from compatkb.output.disputes import DisputeFinder
 
-        about = disputes.of_name(data.facts, f"{image.repository}:{image.name}")
+        about = DisputeFinder(data.facts).of_name(f"{image.repository}:{image.name}")
         how = "is inferred to hold" if contents.basis == "inferred" else "is said to hold"
         message = f"{image.name} {how} {value.product.name} {_spec(contents.spec)}, not {value.text}"
         fix = f"write {_in_style(_spec(contents.spec), value.text)}"

@@ -7,7 +7,8 @@ from operator import or_
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Denial, Pythons
 from compatkb.engine.conflicts import Cause
-from compatkb.output.messages import cause, cause_sources, element_sources
+from compatkb.output.causes import Causes
+from compatkb.store.queries.products import element_sources
 from compatkb.store.records import Element
 
 _OF_A_MATRIX = 2
@@ -112,8 +113,9 @@ def demanded(
     if len(edges) < len(builds) or request is None:
         return None
     conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
-    sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(facts, conflict, request)))
+    words = Causes(facts, request)
+    sources = tuple(dict.fromkeys(url or text for text, url in words.sources(conflict)))
     products = frozenset((one.product, other.product))
     name, spec = facts.products[other.product].distribution or other.product, edges[0].spec
     fix = "" if "+" in spec else f"write {name}{spec}"
-    return Denial(cause(facts, conflict, request), "stated", sources, products, (), stops=True, demand=fix)
+    return Denial(words.sentence(conflict), "stated", sources, products, (), stops=True, demand=fix)

@@ -172,8 +172,9 @@ class ProjectQueries:
             return None
         if answer is None or answer.verdict != Verdict.DOES_NOT_WORK or not answer.causes:
             return None
-        from compatkb.output.messages import cause, cause_sources
+        from compatkb.output.causes import Causes
 
+        words = Causes(self.facts, answer.request)
         free = () if systems else ("os", "arch")  # where a release was never built is no reason beside one of the pair
         asked = {one.product for one in constraints}
         main_cause = min(
@@ -184,15 +185,15 @@ class ProjectQueries:
                 not (one.edges and asked.issuperset(one.blocker[1:])),  # a claim about them, before a build of no use alone
             ),
         )
-        sources = tuple(dict.fromkeys(url or text for text, url in cause_sources(self.facts, main_cause, answer.request)))
+        sources = tuple(dict.fromkeys(url or text for text, url in words.sources(main_cause)))
         products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
-        reason = cause(self.facts, main_cause, answer.request)
+        reason = words.sentence(main_cause)
         between = {name for name in main_cause.blocker[1:] if name not in asked and main_cause.edges}  # what both of them need
         others = (
             one for one in answer.causes if one is not main_cause and one.edges and between.intersection(one.blocker[1:])
         )
         if between and len(asked) > 1 and (other := next(others, None)) and asked.intersection(other.blocker[1:]):
-            reason += f"; {cause(self.facts, other, answer.request)}"
+            reason += f"; {words.sentence(other)}"
         codes = {code for code, _ in main_cause.refused}
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
         unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)

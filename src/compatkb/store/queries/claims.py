@@ -1,10 +1,12 @@
 """Claims as people read them, with their sources; scopes, installations and statements about features."""
 
+from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.vocabulary import Kind
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, Sources
+from compatkb.store.records import Edge, Element, PlatformSet, Sources
 from compatkb.store.rows import FieldForm, Mask, SourceList, Texts, Words, dumps, nested, read_list
 
 
@@ -95,6 +97,7 @@ class StatementRecord(NamedTuple):
         return {name: values for name, values in parts.items() if values}
 
 
+_BOUNDS = (Kind.NEEDS, Kind.CONSTRAINS)
 _OF_NO_FEATURE = "product not in (select id from feature)"
 
 
@@ -153,3 +156,17 @@ def statements(facts: Snapshot) -> tuple[StatementRecord, ...]:
 def scope_sources(facts: Snapshot, product: str) -> tuple[Sources, ...]:
     """Return the sources of each scope in which the list of a product's releases or wheels is complete."""
     return tuple(scope.sources for scope in facts.scopes_of(product))
+
+
+def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: PlatformSet) -> list[Element]:
+    """Return what the metadata of builds bring along on some platforms, whether or not anybody vouches for it there."""
+    elements = tuple(elements)
+    held = {e.product for e in elements}
+    dependencies = []
+    for product in (p.id for p in facts.products.values() if p.automatic and p.id not in held):
+        for e in elements:
+            bounds = [edge for edge in facts.edges(e.product, product) if edge.of_mask >> e.idx & 1 and edge.kind in _BOUNDS]
+            fitting = [x for edge in bounds if edge.supported_on & platforms for x in facts.elements(product).of(edge.to_mask)]
+            near = [x for x in fitting if set(x.channels) & set(e.channels)]
+            dependencies += (near or fitting)[:1]
+    return dependencies

@@ -1,4 +1,4 @@
-"""Disputes: as files record them, and all disagreements between sources in one form, those of the timeline included."""
+"""DisputeFinder: as files record them, and all disagreements between sources in one form, those of the timeline included."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Sources, Successor
+from compatkb.store.records import Element, Sources, Successor
 from compatkb.store.rows import Json, SourceList, TextMap, Texts, Words, nested
 
 
@@ -148,6 +148,12 @@ def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None
     """Return the remarks on one element, None where there is no such one."""
     records = facts.records(ElementDetails, "from element_details where product = ? and idx = ?", product, idx)
     return records[0] if records else None
+
+
+def element_sources(facts: Snapshot, element: Element) -> Sources:
+    """Return the sources of a build or release."""
+    known = details_of(facts, element.product, element.idx)
+    return known.sources if known else ()
 
 
 def distributions(facts: Snapshot) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,170 @@
+"""What stands behind a stack: claims, sources, disputes, open points, images; each is looked up when somebody asks."""
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from compatkb.core.vocabulary import Certainty, Role
+from compatkb.engine.stacks import Stack
+from compatkb.output.disputes import DisputeFinder
+from compatkb.output.labels import DEVICE, SYSTEM, Names, value_of
+from compatkb.output.open_points import OpenPoints
+from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, Open
+from compatkb.store.queries.claims import automatic_of, claim
+from compatkb.store.queries.images import contents_of, image, images_with
+from compatkb.store.queries.products import element_sources, every_product_details
+from compatkb.store.queries.provenance import guide_records, needs_graphics
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Sources
+
+_FALLBACK = ("inferred", "unknown")
+
+
+class Evidence:
+    """What is known of one stack beside its builds, on a day."""
+
+    def __init__(self, facts: Snapshot, stack: Stack, as_of: int, build: Callable[[Element], BuildView]) -> None:
+        self._facts, self._stack, self._as_of, self._build = facts, stack, as_of, build
+        self._points = OpenPoints(facts, stack)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """What vouches for each pair of members."""
+        return tuple(Link(link.one, link.other, link.level, claims_of(self._facts, link.claims)) for link in self._stack.links)
+
+    @cached_property
+    def support(self) -> str:
+        """The weakest basis of the stack: unknown, inferred, stated or observed."""
+        if self._stack.level != Certainty.CERTAIN:
+            return _FALLBACK[self._stack.level == Certainty.UNKNOWN]
+        for link in self.links:
+            if link.claims and "observed" not in {claim.basis for claim in link.claims}:
+                return "stated"
+        return "observed" if all("default" in e.channels for e in self._stack.packages if e.channels) else "stated"
+
+    @cached_property
+    def open_points(self) -> tuple[Open, ...]:
+        """What is only inferred or not known; nothing for stacks that work."""
+        return tuple(self._points.all())
+
+    @property
+    def unsettled(self) -> list[str]:
+        """The open points as sentences."""
+        return [point.sentence for point in self.open_points]
+
+    @cached_property
+    def strangers(self) -> list[str]:
+        """Of which packages nobody says that they go together."""
+        return self._points.strangers()
+
+    @cached_property
+    def disputes(self) -> list[dict[str, Any]]:
+        """The disputes that the stack rests on, open ones first."""
+        return DisputeFinder(self._facts).of_stack(self._stack, self._as_of)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The sources that speak for the stack: its builds, then what links them."""
+        asked, sources = set(self._stack.requested), dict[tuple[str, str | None], None]()
+        for element in self._stack.packages:
+            if element.product in asked:
+                sources.update(dict.fromkeys(element_sources(self._facts, element)))
+        for link in self._stack.links:
+            if link.one in asked or link.other in asked:
+                for name in link.claims:
+                    sources.update(dict.fromkeys(self._facts.citations(name)))
+        return tuple(sources)
+
+    @cached_property
+    def brought(self) -> tuple[BuildView, ...]:
+        """What the metadata of its builds bring along, whether or not anybody vouches for it there."""
+        brought = automatic_of(self._facts, self._stack.packages, self._stack.cells(self._facts))
+        return tuple(map(self._build, brought))
+
+    @cached_property
+    def brought_anywhere(self) -> tuple[BuildView, ...]:
+        """The same on any platform."""
+        return tuple(map(self._build, automatic_of(self._facts, self._stack.packages, self._facts.all_platforms)))
+
+    @cached_property
+    def for_graphics(self) -> bool:
+        """Whether its device is a GPU, with a driver of its own."""
+        return needs_graphics(self._facts, self._stack.device)
+
+    @cached_property
+    def bases(self) -> tuple[FirstImage, ...]:
+        """The images that a Dockerfile can begin with."""
+        return tuple(
+            FirstImage(
+                r["image"], value_of(self._facts, SYSTEM, r["os"]), tuple(r["python"]), tuple(r["setup"]), tuple(r["driver"])
+            )
+            for r in guide_records(self._facts, "base_image")
+        )
+
+    @cached_property
+    def gone(self) -> tuple[tuple[str, str], ...]:
+        """The packages that will have no releases any more and that the stack does without, and why."""
+        held, products, names = {e.product for e in self._stack.packages}, self._facts.products, Names(self._facts)
+        rows = []
+        for product, details in every_product_details(self._facts).items():
+            other, distribution = details.replaced_by, products[product].distribution
+            if details.eol and distribution and other and product not in held:
+                where = f" on {names.value(DEVICE, other.device)}" if other.device else ""
+                why = f"ended {details.eol}; instead {names.label(other.product)} {other.specifier}{where}"
+                rows.append((distribution, why))
+        return tuple(rows)
+
+    @cached_property
+    def images(self) -> list[dict[str, Any]]:
+        """The image tags that declare every package that the stack is about and nothing that its route leaves out."""
+        facts, stack = self._facts, self._stack
+        wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
+        wanted = {p: e for p, e in wanted.items() if facts.products[p].role == Role.PACKAGE}
+        holding: dict[int, dict[str, str]] = {}
+        for product, element in wanted.items():
+            series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
+            work = (element.release, element.maker, element.devices)  # of one maker for the same devices: 2.3.0 and 2.3.0+cpu
+            same = sum(1 << e.idx for e in facts.elements(product).of(series) if (e.release, e.maker, e.devices) == work)
+            for part in images_with(facts, product):
+                if part.mask & same:
+                    holding.setdefault(part.image, {})[product] = part.basis
+        apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
+        others = {part.image for product in apart for part in images_with(facts, product)}
+        families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
+        tags = []
+        for number, bases in sorted(holding.items()):
+            if len(bases) < len(wanted) or number in others:
+                continue
+            tag = image(facts, number)
+            runs = [run for run in tag.runs if run[0] <= self._as_of]
+            if tag.device != stack.device or not runs or not self._runs_on(number, families):
+                continue
+            tags.append(
+                {
+                    "image": tag.reference,
+                    "basis": "inferred" if "inferred" in bases.values() else "stated",
+                    "first_listed": date.fromordinal(runs[0][0]).isoformat(),
+                    "listed": any(run[1] >= self._as_of for run in runs),
+                    "disputes": DisputeFinder(facts).of_name(tag.reference),
+                }
+            )
+        return tags
+
+    def _runs_on(self, number: int, families: set[str]) -> bool:
+        """Return whether an image holds a system of one of these families, or does not say which one it holds."""
+        parts = [part for part in contents_of(self._facts, number) if part.product == SYSTEM]
+        held = [e.version for part in parts for e in self._facts.elements(SYSTEM).of(part.mask)]
+        return not held or any(families & {system, *self._facts.wider.get(system, ())} for system in held)
+
+
+def claims_of(facts: Snapshot, names: Iterable[str]) -> tuple[ClaimView, ...]:
+    """Return claims by their ids."""
+    disputes = DisputeFinder(facts)
+    return tuple(
+        ClaimView(
+            r.id, r.kind, r.of_term, r.to_terms, r.condition, r.basis, r.reason, r.note, facts.citations(r.id),
+            disputes.of_claims((r.id,)),
+        )
+        for r in (claim(facts, name) for name in names)
+    )  # fmt: skip

@@ -1,0 +1,372 @@
+"""Makes the view of an answer: what the engine found, with the names, sources and commands that the data have for it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from compatkb.core.names import is_free_threaded
+from compatkb.core.vocabulary import Role, Verdict
+from compatkb.engine.advice import FeatureSupport, StackWarning
+from compatkb.engine.alternatives import Alternative
+from compatkb.engine.answer import Answer, Beside
+from compatkb.engine.conflicts import Cause
+from compatkb.engine.stacks import Stack
+from compatkb.output import messages
+from compatkb.output.causes import Causes
+from compatkb.output.disputes import DisputeFinder
+from compatkb.output.evidence import Evidence, claims_of
+from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
+from compatkb.output.payload import stack_brief
+from compatkb.output.things import (
+    BuildView,
+    DimensionValue,
+    Offered,
+    StackView,
+    Warned,
+    joined_with,
+    listed,
+    platforms,
+    shortened,
+)
+from compatkb.output.view import (
+    AnswerView,
+    BesideView,
+    CauseView,
+    Near,
+    StackGroup,
+    Way,
+    by_system,
+    grouped,
+    rows_of,
+    sections_of,
+)
+from compatkb.store.queries.claims import installs
+from compatkb.store.queries.products import ChannelRecord, channels, element_sources, release
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Product, Request, Sources
+
+if TYPE_CHECKING:  # what answers in the browser has no doctor
+    from compatkb.doctor.successors import SuccessorStack
+
+_CLOSEST = {"same": 0, "above": 1, "below": 2, "best": 3}
+_SIDES = {"same": "same series", "above": "nearest newer", "below": "nearest older", "best": "newest"}
+_PACKAGES = (Role.PACKAGE, Role.COMPANION)
+
+
+def present(facts: Snapshot, answer: Answer) -> AnswerView:
+    """Return an answer as it is shown."""
+    return Presenter(facts, answer.request).answer(answer)
+
+
+def present_stack(facts: Snapshot, stack: Stack, request: Request) -> StackView:
+    """Return one stack that answers a request as it is shown."""
+    return Presenter(facts, request).stack(stack)
+
+
+class Presenter(Causes):
+    """Shows what the engine found for one request."""
+
+    # -- an answer --------------------------------------------------------------------------------------------------
+
+    def answer(self, answer: Answer) -> AnswerView:
+        """Return the whole answer."""
+        request, products = self.request, self.facts.products
+        stacks = tuple(map(self.stack, answer.stacks))
+        raw = dict(zip(map(id, stacks), answer.stacks, strict=True))
+        groups = grouped(stacks, lambda group: self._wide([raw[id(stack)] for stack in group]))
+        is_positive = bool(stacks) and answer.verdict != Verdict.UNKNOWN
+        beside = tuple(self._beside(each, stacks[0] if stacks else None) for each in answer.beside)
+        shown = by_system(request, groups) if is_positive else ()
+        headline = self._headline(shown) if is_positive else self.asked(request) + self._on_devices()
+        asked = {*(pin.product for pin in request.pins), *request.bare} - {route.provider for route in self.facts.routes}
+        others = any(products[product].role == Role.PACKAGE for product in asked)
+        fixed = bool(request.pin("python") and request.pin("os"))
+        rows = rows_of(request, headline, groups, shown, beside, names_others=others) if is_positive else ()
+        nearest = tuple(map(self.near, answer.nearest))
+        reasons = () if stacks or answer.causes else (self.excluded(),)
+        return AnswerView(
+            self.facts.meta["data_date"], request, self.asked(request), answer.verdict, headline, stacks, groups,
+            sections_of(shown) if shown else (), rows, tuple(map(self.cause, answer.causes)), reasons, nearest, beside,
+            () if is_positive else tuple(self._ways(answer, nearest)), fixed, answer.gave_up,
+        )  # fmt: skip
+
+    def _headline(self, shown: Sequence[StackGroup]) -> str:
+        """Return what a verdict is about: the best stack and where it runs; where systems differ, each of them."""
+        best = shown[0].best
+        using = f"using {' and '.join(offered.name for offered in best.features)}" if best.features else ""
+        where = self.where(self.request, best.device.id)
+        if len(shown) == 1:
+            return " ".join(part for part in (best.name, using, where) if part)
+        other = shown[1].best
+        if best.verdict == other.verdict and (common := _common(best, other)):
+            return " ".join(part for part in (common, using, where) if part)
+        head = " ".join(part for part in (best.name, using, where) if part)
+        sure = f"{messages.signed(other.verdict)} " if best.verdict != other.verdict else ""
+        name = f"{other.name} " if best.builds != other.builds else ""
+        return f"{head}, {shown[0].systems}; {sure}{name}on {shown[1].systems}"
+
+    def _on_devices(self) -> str:
+        """Return the devices that a "no" is about, where what the default index has of a pin is built for another one."""
+        request = self.request
+        elements = [e for pin in request.pins for e in self.facts.elements(pin.product).of(pin.mask)]
+        if len(request.devices) < 2 or not any(e.foreign and "default" in e.channels for e in elements):
+            return ""
+        return f" on {listed(self.values(DEVICE, request.devices), 'or')}"
+
+    def _beside(self, beside: Beside, best: StackView | None) -> BesideView:
+        """Return a stack that stands beside the best one: why, in a word, and what it is."""
+        stack, products = self.stack(beside.stack), self.facts.products
+        if best is None:
+            return BesideView(beside.kind, "", "", stack)
+        pairs = ((best.python, stack.python), (best.os, stack.os), (best.arch, stack.arch))
+        elsewhere = not all(set(every).issubset(some) for every, some in pairs)
+        name = stack.name + (f" on {platforms([stack])}" if elsewhere else "")
+        if beside.kind == "proven":
+            return BesideView(beside.kind, "proven", f"{name}: {messages.basis(stack.evidence.support)}", stack)
+        if beside.kind == "successor":
+            ended = [build.product for build in best.main if build.product.id not in stack.held]
+            gone = " and ".join(product.label for product in ended if product.id in self.facts.successors)
+            left = " and ".join(product.label for product in ended if product.id not in self.facts.successors)
+            text = (f"{name} replaces {gone}" if gone else name) + (f", without {left}" if left else "")
+            return BesideView(beside.kind, "instead", f"{text}; `compatkb migrate` shows what changes in your code", stack)
+        cells = beside.stack.cells(self.facts, ("os", "arch"))
+        main = [
+            e
+            for e in beside.stack.packages
+            if e.product in beside.stack.requested and products[e.product].role == Role.PACKAGE
+        ]
+        built = [kind for e in main or beside.stack.packages[:1] for kind in self.facts.kinds(e) if kind.cells & cells]
+        larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
+        return BesideView(beside.kind, "also", f"{name} from the default index{larger}", stack)
+
+    def near(self, near: Alternative) -> Near:
+        """Return a stack that is near, with the pins that it gives up."""
+        return Near(near.relaxed, near.where, self.stack(near.stack))
+
+    def cause(self, conflict: Cause) -> CauseView:
+        """Return one cause, in words."""
+        pinned = {pin.product for pin in self.request.pins}
+
+        def look() -> tuple[list[dict[str, Any]], Sources]:
+            return DisputeFinder(self.facts).of_cause(conflict, self.request), self.sources(conflict)
+
+        kind, *products = conflict.blocker
+        about_asked = kind != "offer" and pinned.issuperset(products)
+        return CauseView(
+            kind, tuple(products), conflict.device, conflict.route, conflict.certain, self.sentence(conflict),
+            tuple(edge.claim for edge in conflict.edges), about_asked, look,
+        )  # fmt: skip
+
+    # -- a stack ----------------------------------------------------------------------------------------------------
+
+    def stack(self, stack: Stack) -> StackView:
+        """Return one stack as things."""
+        facts, request = self.facts, self.request
+        named = {pin.product for pin in request.pins} | set(request.bare)
+
+        def made(element: Element) -> BuildView:
+            return self.build_of(element, stack)
+
+        builds = tuple(map(made, stack.packages))
+        requested = [build for build in builds if build.requested]
+        main = tuple(build for build in requested if build.product.role == Role.PACKAGE) or builds[:1]
+        about = tuple(b for b in requested if b.product.role == Role.PACKAGE or b.product.id in named) or builds[:1]
+        members = {element.product: element.idx for element in stack.packages}
+        recipes = [i for i in installs(facts) if i.product in members and i.mask >> members[i.product] & 1]
+        device = release(facts, DEVICE, stack.device)
+        route = next(route for route in facts.routes if route.id == stack.route)
+        unknown = not any(facts.products[product].shown and product != HARDWARE for product in stack.known)
+        return StackView(
+            value_of(facts, DEVICE, stack.device), stack.route, route.provider, stack.verdict, stack.level, builds, main,
+            about, stack.requested, self._values(PYTHON, stack.python), self._values(SYSTEM, stack.os),
+            self._values(ARCH, stack.arch), stack.known,
+            tuple((each, stack.known.get(each.id, ())) for each in facts.products.values() if each.shown),
+            self._values(HARDWARE, stack.known.get(HARDWARE, ())),
+            tuple(self._needs(stack)),
+            f"{device.needs}; no minimum version is known" if unknown and device and device.needs else "",
+            tuple((facts.products[product], spec) for product, spec in stack.bounds),
+            tuple(map(self.warned, stack.warnings)), tuple(map(self.offered, stack.features)),
+            next((each for each in recipes if each.product in {build.product.id for build in builds if build.named}), None),
+            tuple(pin for each in recipes for pin in each.waives), device.proof if device else None,
+            Evidence(facts, stack, request.as_of, made),
+        )  # fmt: skip
+
+    def _values(self, dimension: str, versions: Iterable[str]) -> tuple[DimensionValue, ...]:
+        return tuple(value_of(self.facts, dimension, version) for version in versions)
+
+    def build_of(self, element: Element, stack: Stack) -> BuildView:
+        """Return a build of a stack, with where it is taken from there."""
+        product = self.facts.products[element.product]
+        requested = element.product in stack.requested
+        asked = product.role == Role.LEAF and requested
+        named = bool(element.distribution) and (asked or (product.role in _PACKAGES and not product.automatic))
+        served = tuple(channel for channel in channels(self.facts) if channel.id in element.channels)
+        return BuildView(
+            product, element.idx, element.version, element.release, self.build_name(element), element.distribution,
+            element.extras, element.stage, element.maker, element.devices, element.channels, self._index(element, stack),
+            served, self._inside(element, stack, served), requested, named,
+            lambda: element_sources(self.facts, element),
+        )  # fmt: skip
+
+    def _index(self, element: Element, stack: Stack) -> ChannelRecord | None:
+        """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
+        known = {channel.id: channel for channel in channels(self.facts) if channel.is_index}
+        leaf = self.facts.products[element.product].role == Role.LEAF
+        fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
+        hardware = set(stack.known.get(HARDWARE, ()))
+        own = [row for row in fitting if row.hardware and len(hardware) == 1 and hardware & set(row.hardware)]
+        return next(iter(own or [row for row in fitting if not row.hardware] or fitting), None)
+
+    def _inside(self, element: Element, stack: Stack, served: Sequence[ChannelRecord]) -> str:
+        """Return the first system within which a build that is no wheel runs and that fits a stack; empty for none."""
+        facts, at = self.facts, [system for channel in served if not channel.is_index for system in channel.os]
+        newest = facts.dimension_cells(PYTHON, 1 << facts.grid[PYTHON].index(stack.python[-1])) if at else 0
+        for system in at:
+            cells = facts.dimension_cells(SYSTEM, 1 << facts.grid[SYSTEM].index(system)) & newest
+            if (element.certain | element.inferred) & cells and set(stack.os) & {system, *facts.wider.get(system, ())}:
+                return system
+        return ""
+
+    def _needs(self, stack: Stack) -> Iterator[tuple[Product, str]]:
+        """Yield what a stack needs of the machine beyond the platform, as far as that is known and was not fixed."""
+        for product in self.facts.products.values():
+            values = stack.known.get(product.id, ())
+            if product.shown and product.id != HARDWARE and values and not self.request.pin(product.id):
+                names = [v for v in values if v[:1].isalnum()] or list(values)
+                yield product, shortened(names).replace(", ", " or ")
+
+    def warned(self, warned: StackWarning) -> Warned:
+        """Return a warning with the product that it is about."""
+        kind, product, version, day, until, detail, _ = warned
+        return Warned(kind, self.facts.products[product], version, day, until, detail, lambda: self._warning_sources(warned))
+
+    def _warning_sources(self, warned: StackWarning) -> Sources:
+        if warned.sources:
+            return warned.sources
+        for element in self.facts.elements(warned.product):
+            if element.version == warned.version:
+                if warned.kind == "eol":
+                    known = release(self.facts, warned.product, element.release)
+                    return known.eol_sources if known else ()
+                return element_sources(self.facts, element)[:1]
+        return ()
+
+    def offered(self, offered: FeatureSupport) -> Offered:
+        """Return a feature that was asked for, with its name and claims."""
+        by = tuple((self.facts.products[product], version) for product, version in offered.by)
+        name, claims = self.facts.features[offered.feature][0], claims_of(self.facts, offered.claims)
+        return Offered(offered.feature, name, offered.status, offered.level, by, claims)
+
+    def _wide(self, group: Sequence[Stack]) -> tuple[StackView, ...]:
+        """Return stacks that install the same as one, for the Pythons of all."""
+        merged: dict[tuple[object, ...], Stack] = {}
+        for stack in group:
+            named = tuple(e for e in stack.packages if self.build_of(e, stack).named)
+            key = named, stack.bounds, stack.os, stack.arch
+            pythons = {*stack.python, *(merged[key].python if key in merged else ())}
+            every = tuple(python for python in self.facts.grid[PYTHON] if python in pythons)
+            merged[key] = merged.get(key, stack)._replace(python=every)
+        return tuple(map(self.stack, merged.values()))
+
+    # -- ways out ---------------------------------------------------------------------------------------------------
+
+    def _ways(self, answer: Answer, nearest: Sequence[Near]) -> Iterator[Way]:
+        """Yield the ways out, the easiest first, without two that install the same."""
+        ways = []
+        products = self.facts.products
+        for beside in answer.beside:
+            if beside.kind == "successor":
+                stack = self.stack(beside.stack)
+                pinned = [pin.product for pin in self.request.pins if products[pin.product].role == Role.PACKAGE]
+                gone = [self.label(product) for product in pinned if product not in stack.held]
+                title = f"without {listed(gone)}: " if gone else "instead: "
+                ways.append(Way(title + stack.main_name, stack, migrates=True, relaxed=self._unmet(stack)))
+        near_ones = sorted(_ordered(nearest), key=self._gives_up_leaf)
+        ways += [Way(self.way_title(near), near.stack, relaxed=near.relaxed) for near in near_ones]
+        seen: set[object] = set()
+        titles = set()
+        for way in ways:
+            if way.title not in titles and way.stack.builds not in seen:
+                seen.add(way.stack.builds)
+                yield way
+            titles.add(way.title)
+
+    def _gives_up_leaf(self, near: Near) -> bool:
+        """Return whether a pin on what is known only through requirements goes, rather than to a version that fits."""
+        products = self.facts.products
+        return any(products[product].role == Role.LEAF and product not in near.stack.held for product in near.relaxed)
+
+    def _unmet(self, stack: StackView) -> tuple[str, ...]:
+        """Return the products that were asked for and that a stack lacks, or has in another version."""
+        products, numbers = self.facts.products, {build.product.id: build.idx for build in stack.packages}
+        roles = (*_PACKAGES, Role.LEAF)
+        pins = [pin for pin in self.request.pins if products[pin.product].role in roles and not pin.need]
+        moved = [pin.product for pin in pins if pin.product not in numbers or not pin.mask >> numbers[pin.product] & 1]
+        return (*moved, *(product for product in self.request.bare if product not in numbers))
+
+    def way_title(self, near: Near) -> str:
+        """Return what is kept and what changes: keep IPEX 2.8.0, move torch to 2.8.0."""
+        products, stack = self.facts.products, near.stack
+        members = {build.product.id: build for build in stack.packages}
+        roles = {product: products[product].role for product in near.relaxed}
+        moved = [p for p in near.relaxed if p in members]
+        gone = [p for p in near.relaxed if roles[p] in (Role.PACKAGE, Role.LEAF) and p not in members]
+        kept = [members[pin.product].label for pin in self.request.pins if pin.product in members and pin.product not in moved]
+        changes = [f"move {members[p].product.label} to {members[p].version}" for p in moved]
+        changes += [f"without {self.label(p)}" for p in gone]
+        changes += [f"without {self.facts.features[p][0]}" for p in near.relaxed if roles[p] == Role.FEATURE]
+        changes += [self._elsewhere(stack, p) for p in near.relaxed if roles[p] == Role.DIMENSION]
+        if kept and moved:
+            return f"keep {listed(kept)}, {listed(changes)}"
+        return f"{_SIDES[near.where] if moved else listed(changes)}: {stack.name}"
+
+    def _elsewhere(self, stack: StackView, dimension: str) -> str:
+        """Return the value that a dimension of the machine has to have instead."""
+        if dimension == PYTHON:
+            plain = [python.id for python in stack.python if not is_free_threaded(python.id)]
+            return f"use {self.label(dimension)} {(plain or [python.id for python in stack.python])[-1]}"
+        if dimension == SYSTEM:
+            return f"use {stack.os[0].name}"
+        values = [value.id for value in stack.arch] if dimension == ARCH else stack.known.get(dimension, ())
+        if not values:  # whatever hardware there is: its processor will do
+            return f"on {stack.device.name}"
+        return f"use {self.label(dimension)} {values[0]}"
+
+
+def _common(one: StackView, other: StackView) -> str:
+    """Return two stacks by what they have in common: versions, releases or series of the same packages; empty for nothing."""
+    if [build.product for build in one.about] != [build.product for build in other.about]:
+        return ""
+    names = []
+    for first, second in zip(one.about, other.about, strict=True):
+        ways = ((b.version, b.release, series_of(b.product, b.release)) for b in (first, second))
+        same = next((mine for mine, theirs in zip(*ways, strict=True) if mine == theirs), "")
+        names.append(f"{first.name} {same}" if same else "")
+    return joined_with(names) if all(names) else ""
+
+
+def _ordered(nearest: Sequence[Near]) -> list[Near]:
+    """Return of each set of pins that move the nearest one first; where only one set moves, today's best one first."""
+    groups: dict[tuple[str, ...], list[Near]] = {}
+    for near in nearest:
+        groups.setdefault(near.relaxed, []).append(near)
+    if len(groups) == 1:
+        firsts: dict[str, list[Near]] = {}
+        for near in nearest:
+            firsts.setdefault(near.where, []).append(near)
+        sides = [firsts[where] for where in ("best", "same", "above", "below") if where in firsts]
+        return [side[0] for side in sides] + [near for side in sides for near in side[1:]]
+    for group in groups.values():
+        group.sort(key=lambda near: _CLOSEST[near.where])
+    longest = max((len(group) for group in groups.values()), default=0)
+    return [group[n] for n in range(longest) for group in groups.values() if n < len(group)]
+
+
+def request_of(answer: Answer | None, day: date) -> Request:
+    """Return the request that an answer is to; where there is none, one of that day that fixes nothing."""
+    return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
+
+
+def instead_payload(shown: Presenter, instead: "SuccessorStack | None") -> dict[str, Any] | None:
+    """Return what takes the place of ended products, for programs."""
+    return instead and {"ended": list(instead.ended), "stack": stack_brief(shown.stack(instead.stack))}

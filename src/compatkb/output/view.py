@@ -1,0 +1,313 @@
+"""The one view of an answer: sentence, commands by system, rows by label, causes, ways out; every form writes it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from compatkb.core.names import is_free_threaded
+from compatkb.core.vocabulary import Verdict
+from compatkb.output import messages
+from compatkb.output.things import StackView, Warned, listed, platforms
+from compatkb.store.records import Request, Sources
+
+MOST = 3
+"""So many ways out, and so many other stacks, are shown unless all are asked for."""
+_FEW = 2
+_LEFT_OUT = ("eol", "security")
+
+
+@dataclass(frozen=True)
+class StackGroup:
+    """Stacks of one verdict for which one command will do, save for packages that some of them lack; the best first."""
+
+    stacks: tuple[StackView, ...]
+    wide: Callable[[], tuple[StackView, ...]] = field(repr=False, compare=False)  # each on every Python that installs the same
+
+    @property
+    def best(self) -> StackView:
+        """The first of them."""
+        return self.stacks[0]
+
+    @property
+    def place(self) -> str:
+        """Where they hold together."""
+        return platforms(self.stacks)
+
+    @property
+    def systems(self) -> str:
+        """Their operating systems."""
+        return listed(list(dict.fromkeys(system.name for stack in self.stacks for system in stack.os)))
+
+    @property
+    def differences(self) -> list[str]:
+        """What the further ones install otherwise, and where."""
+        first = self.best.installed
+        groups: dict[str, list[StackView]] = {}
+        for stack in self.stacks[1:]:
+            other = stack.installed
+            parts = [f"{name} {version}" for name, version in other.items() if first.get(name) != version]
+            parts += [f"no {name}" for name in first if name not in other]
+            if parts:
+                groups.setdefault(", ".join(parts), []).append(stack)
+        return [f"{platforms(group)}: {what}" for what, group in groups.items()]
+
+    def serves(self, *, free_threaded: bool) -> frozenset[str]:
+        """Return the systems that it serves, with or without those that only a free-threaded Python (PEP 703) is for."""
+        some = [one for one in self.stacks if free_threaded or not all(is_free_threaded(python.id) for python in one.python)]
+        return frozenset(system.id for one in some for system in one.os)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The commands for some systems; the title is empty where they are for all of them."""
+
+    title: str
+    group: StackGroup
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """What an answer says under a label; of the rows that may go, those of the highest weight go first."""
+
+    label: str
+    texts: tuple[str, ...]
+    weight: float = 0
+    install: StackView | None = None  # whose commands stand below it
+    when_brief: bool = False  # whether it goes where every stack is shown
+    short: str = ""  # what stands in its place where it takes more than two lines
+
+
+@dataclass(frozen=True)
+class CauseView:
+    """Why there is no answer."""
+
+    kind: str
+    products: tuple[str, ...]
+    device: str
+    route: str
+    certain: bool
+    message: str
+    claims: tuple[str, ...]
+    about_asked: bool  # whether it is about nothing but what was asked for
+    look: Callable[[], tuple[list[dict[str, Any]], Sources]] = field(repr=False, compare=False)
+
+    @cached_property
+    def _looked(self) -> tuple[list[dict[str, Any]], Sources]:
+        return self.look()
+
+    @property
+    def disputes(self) -> list[dict[str, Any]]:
+        """The disputes that it rests on."""
+        return self._looked[0]
+
+    @property
+    def sources(self) -> Sources:
+        """Who says it."""
+        return self._looked[1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way out of a "no": what it is called, its stack, whether programs have to change, and which pins move or go."""
+
+    title: str
+    stack: StackView
+    migrates: bool = False
+    relaxed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Near:
+    """A stack that answers after some pins were given up: the same series, below, above, or the best."""
+
+    relaxed: tuple[str, ...]
+    where: str
+    stack: StackView
+
+
+@dataclass(frozen=True)
+class BesideView:
+    """A stack that stands beside the best one, why, and what it is in words."""
+
+    kind: str
+    label: str
+    text: str
+    stack: StackView
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """An answer as it is shown, whatever shows it."""
+
+    data_date: str
+    request: Request
+    asked: str
+    verdict: Verdict
+    headline: str
+    stacks: tuple[StackView, ...]
+    groups: tuple[StackGroup, ...]
+    sections: tuple[Section, ...]  # the commands to show first, by system where one command will not do
+    rows: tuple[AnswerRow, ...]
+    causes: tuple[CauseView, ...]
+    reasons: tuple[str, ...]  # sentences, without those of the causes
+    nearest: tuple[Near, ...]
+    beside: tuple[BesideView, ...]
+    ways: tuple[Way, ...]
+    fixes_place: bool  # whether the request fixes system and Python, so that an answer need not name them
+    gave_up: bool = False
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether there is something to install that somebody vouches for."""
+        return bool(self.stacks) and self.verdict != Verdict.UNKNOWN
+
+    @property
+    def best(self) -> StackView | None:
+        """The first stack, none for a "no"."""
+        return self.stacks[0] if self.stacks else None
+
+    @property
+    def foremost(self) -> list[CauseView]:
+        """The causes, first those that are about nothing but what was asked for."""
+        return sorted(self.causes, key=lambda cause: not cause.about_asked)
+
+    @property
+    def disputed(self) -> int:
+        """How many disputes a "no" rests on."""
+        rows = {row["id"] for cause in self.causes for row in cause.disputes}
+        return len(rows | {row["id"] for stack in self.stacks[:1] for row in stack.evidence.disputes})
+
+    @property
+    def foot(self) -> list[str]:
+        """What the last line says beside the day of the data."""
+        until = self.request.uploaded_until
+        return [] if until is None else [f"uploads before {date.fromordinal(until + 1)}"]
+
+
+def grouped(stacks: Iterable[StackView], wide: Callable[[list[StackView]], tuple[StackView, ...]]) -> tuple[StackGroup, ...]:
+    """Return stacks in groups; `wide` merges the Pythons of one."""
+    groups: list[list[StackView]] = []
+    for stack in stacks:
+        group = next((group for group in groups if _is_alike(group[0], stack)), None)
+        if group is None:
+            groups.append([stack])
+        else:
+            group.append(stack)
+    return tuple(StackGroup(tuple(group), lambda group=group: wide(group)) for group in groups)  # type: ignore[misc]
+
+
+def _is_alike(one: StackView, other: StackView) -> bool:
+    """Return whether two stacks have the same main builds, and what both install comes in the same builds."""
+    if (one.device, one.route, one.verdict, one.builds) != (other.device, other.route, other.verdict, other.builds):
+        return False
+    first, second = one.installed, other.installed
+    return all(first[name] == second[name] for name in first.keys() & second.keys())
+
+
+def by_system(request: Request, groups: Sequence[StackGroup]) -> tuple[StackGroup, ...]:
+    """Return the best group, and where no system is asked for, the best of a system for which its command will not do.
+
+    That a free-threaded Python (PEP 703) is served on a system is no answer for those who did not ask for one.
+    """
+    best = groups[0]
+    if request.pin("os"):
+        return (best,)
+    named = request.pin("python") is not None
+    served = best.serves(free_threaded=named)
+    for group in groups[1:]:
+        alike = (group.best.device, group.best.route) == (best.best.device, best.best.route)
+        if alike and (systems := group.serves(free_threaded=named)) and systems.isdisjoint(served):
+            return (best, group)
+    return (best,)
+
+
+def sections_of(groups: Sequence[StackGroup]) -> tuple[Section, ...]:
+    """Return the commands of groups, each under its systems where there are several; what differs from the first is named."""
+    if len(groups) == 1:
+        return (Section("", groups[0]),)
+    sections = []
+    for group in groups:
+        name = f": {group.best.name}" if group is not groups[0] else ""
+        sure = f"   {messages.signed(group.best.verdict)}" if group.best.verdict != groups[0].best.verdict else ""
+        sections.append(Section(f"on {group.place}{name}{sure}", group))
+    return tuple(sections)
+
+
+def rows_of(
+    request: Request,
+    sentence: str,
+    groups: Sequence[StackGroup],
+    shown: Sequence[StackGroup],
+    beside: Sequence[BesideView],
+    *,
+    names_others: bool,
+) -> tuple[AnswerRow, ...]:
+    """Return what is said of a positive answer below its commands; `names_others` is whether other packages were asked for."""
+    best = groups[0]
+    stack = best.best
+    fixed = bool(request.pin("python") and request.pin("os"))
+    rows = [_sureness(stack), AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings)))]
+    if len(shown) == 1 and best.place not in sentence and not fixed:
+        rows.append(AnswerRow("runs on", (best.place,), 2))
+    rows.append(AnswerRow("needs", tuple(_needs(best.stacks)), 1))
+    if not request.pin("hardware"):
+        rows.append(AnswerRow("hardware", (", ".join(value.id for value in stack.hardware),), 4))
+    rows += [AnswerRow(b.label, (b.text,), 3 if b.kind == "default-index" else 1, b.stack) for b in beside]
+    rows += [AnswerRow("differs", (text,), 6, when_brief=True) for text in best.differences[:_FEW]]
+    held = stack.held | {pin.product for pin in request.pins} | set(request.bare)
+    others = [group for group in groups[1:] if group not in shown[1:]]
+    avoided = [warned for group in others for warned in _ended_elsewhere(group, held)]
+    kept = [group for group in others if not _ended_elsewhere(group, held)]
+    known = {b.stack.name for b in beside}
+    lines = [
+        f"{'the same' if g.best.name == stack.name else g.best.name}   {messages.signed(g.best.verdict)}; {g.place}"
+        for g in kept
+        if g.best.name not in known
+    ]
+    rows += [AnswerRow("" if n else "others", (line,), 3 + n, when_brief=True) for n, line in enumerate(lines[:MOST])]
+    if avoided and not names_others:
+        first = [warned for warned in avoided if warned.product == avoided[0].product]
+        rows.append(AnswerRow("not", tuple(messages.warnings_in_brief(first, whole=True)[:1]), 2))
+    issues = [warned for warned in stack.warnings if warned.kind == "known-issue"]
+    if issues:
+        more = f" (and {len(issues) - 1} more: --why)" if len(issues) > 1 else ""
+        rows.append(AnswerRow("note", (f"{issues[0].detail.rstrip('.')}{more}",), 5))
+    return tuple(row for row in rows if any(row.texts))
+
+
+def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:
+    """Return what says that a group brings something that has ended and that neither the best stack nor the request names."""
+    return [warned for warned in group.best.warnings if warned.kind in _LEFT_OUT and warned.product.id not in held]
+
+
+def _sureness(stack: StackView) -> AnswerRow:
+    """Return how sure an answer is, in a line: what it rests on, or what is open."""
+    known = stack.evidence
+    disputed = counted(len(known.disputes))
+    if stack.is_certain:
+        apart = "".join(f"; {what}" for what in known.strangers)
+        return AnswerRow("sure", (messages.basis(known.support) + apart + (f" ({disputed}: --why)" if disputed else ""),))
+    points = known.open_points
+    parts = [part for part in (f"and {len(points) - 1} more" if len(points) > 1 else "", disputed) if part]
+    more = f" ({', '.join(parts)}: --why)" if parts else ""
+    return AnswerRow("open", (points[0].brief + more,), short=points[0].what + more)
+
+
+def counted(count: int) -> str:
+    """Return how many points are disputed; empty for none."""
+    return f"{count} disputed point{'s' if count > 1 else ''}" if count else ""
+
+
+def _needs(stacks: Sequence[StackView]) -> list[str]:
+    """Return what stacks need of the machine: once where they agree, else with the systems."""
+    by_text: dict[str, dict[str, None]] = {}
+    for stack in stacks:
+        text = ", ".join(f"{product.label} {values}" for product, values in stack.needs)
+        by_text.setdefault(text, {}).update(dict.fromkeys(system.name for system in stack.os))
+    if not any(by_text):
+        return [stacks[0].unbounded_need] if stacks[0].unbounded_need else []
+    if len(by_text) == 1:
+        return list(by_text)
+    return [f"{text} ({listed(list(systems))})" for text, systems in by_text.items() if text]
