@@ -26,5 +26,3 @@ class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin 
         build_data["force_include"][str(target)] = "compatkb/_data/snapshot.sqlite"
         build_data["force_include"][str(root / "docs" / "check.md")] = "compatkb/_data/check.md"
         build_data["force_include"][str(root / "web")] = "compatkb/_web"
-        schema = root / "docs" / "schema" / "resolve.schema.json"
-        build_data["force_include"][str(schema)] = "compatkb/_web/answer.schema.json"

@@ -1,6 +1,7 @@
 """The JSON contract: real answers fit docs/schema/resolve.schema.json, and docs/json.md names every field of it."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from conftest import ROOT, Run
 from jsonschema import Draft202012Validator, FormatChecker
 
+from compatkb.export.responses import NAMES, contracts, response_schema
 from compatkb.output.json_document import SCHEMA
 
 CONTRACT: dict[str, Any] = json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
@@ -54,6 +56,21 @@ def keys(value: Any) -> Iterator[str]:
 def day_of(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the day to ask for, where the words name none."""
     return () if "--as-of" in words else ("--as-of", "2026-11-21")
+
+
+@pytest.mark.parametrize("name", contracts())
+def test_schemas_are_made_of_the_types(name: str) -> None:
+    """docs/schema has what the types of the program's JSON say; with COMPATKB_UPDATE_GOLDEN=1 it is written anew."""
+    path, made = ROOT / "docs" / "schema" / f"{name}.schema.json", json.dumps(contracts()[name], indent=2) + "\n"
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        path.write_text(made, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_file_has_a_schema(name: str) -> None:
+    """The schema of each file of the API is one, and no two kinds of its objects share a name."""
+    Draft202012Validator.check_schema(response_schema(name, "what it is"))
 
 
 def test_schema_is_valid_and_closed() -> None:

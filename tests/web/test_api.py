@@ -10,7 +10,6 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
-from site_of_tests import ROOT
 
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
@@ -19,7 +18,7 @@ from compatkb.output.presenter import present
 from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
-from compatkb.web.machine_files import answer_schema, api_files
+from compatkb.web.machine_files import api_files
 from compatkb.web.pages import Site
 from compatkb.web.static import site_files
 
@@ -74,8 +73,7 @@ def test_openapi_is_valid(site: Path, tmp_path: Path, live: bool) -> None:
 
 
 def test_answers_are_those_of_the_command_line(asker: Asker, site: Path) -> None:
-    """The schema of answers is the documented one, and each written answer is the engine's."""
-    assert answer_schema() == json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
+    """Each written answer is the engine's."""
     made = Site(asker, live=False)
     seen = 0
     for question, path in made.written.items():

@@ -2,6 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import SourceJson
 
 CitedSource = tuple[str, str | None]
 """A source as people read it, and its address."""
@@ -37,6 +41,6 @@ def address(source: CitedSource) -> str:
     return source[1] or source[0]
 
 
-def source_payloads(sources: Iterable[CitedSource]) -> list[dict[str, str | None]]:
+def source_payloads(sources: Iterable[CitedSource]) -> "list[SourceJson]":
     """Return sources for programs: the text of each, and its address where it has one."""
     return [{"text": text, "url": url} for text, url in sources]

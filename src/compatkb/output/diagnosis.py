@@ -215,7 +215,7 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "causes": [
             {
                 **picked(candidate, "id kind title why weight"),
-                "do": list(_steps(facts, candidate)),
+                "do": list(_steps(shown, candidate)),
                 "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
                 "sources": source_payloads(candidate.sources),
             }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
@@ -11,9 +11,11 @@ from compatkb.output.citations import source_payloads
 from compatkb.output.messages import plain
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Request, picked
+from compatkb.store.records import Element, Request
 
-Content = dict[str, Any]
+if TYPE_CHECKING:
+    from compatkb.output.json_types import DisputeJson, PositionJson
+
 OPEN = "open"
 _PLATFORM = ("os", "arch", "python")
 
@@ -38,25 +40,25 @@ class DisputeFinder:
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
 
-    def of_claims(self, claims: Iterable[str]) -> list[Content]:
+    def of_claims(self, claims: Iterable[str]) -> "list[DisputeJson]":
         """Return the disputes that claims are part of, without repetition."""
         return self._rows(name for claim in claims for name in self.facts.disputed_claims.get(claim, ()))
 
-    def of_elements(self, product: str, mask: int) -> list[Content]:
+    def of_elements(self, product: str, mask: int) -> "list[DisputeJson]":
         """Return the disputes about any of these elements, and those between claims that name them."""
         return self._rows(row.dispute for row in concerned_of(self.facts, product) if row.mask & mask)
 
-    def of_product(self, product: str) -> list[Content]:
+    def of_product(self, product: str) -> "list[DisputeJson]":
         """Return the disputes of a product's own file."""
         return self._rows(disputes_in(self.facts, product))
 
-    def of_name(self, name: str) -> list[Content]:
+    def of_name(self, name: str) -> "list[DisputeJson]":
         """Return the disputes that concern an image, written with its repository, or a channel."""
         if name not in self.facts.disputed:
             return []
         return self._rows(row.dispute for row in concerned_of(self.facts, name))
 
-    def of_stack(self, stack: Stack, as_of: int) -> list[Content]:
+    def of_stack(self, stack: Stack, as_of: int) -> "list[DisputeJson]":
         """Return the disputes that a stack rests on, open ones first: of its claims, its builds on its platforms, its indexes.
 
         One about a date counts where the day asked about lies between the dates.
@@ -71,7 +73,7 @@ class DisputeFinder:
             rows += self.of_name(channel)
         return sorted({row["id"]: row for row in rows}.values(), key=lambda row: row["holds"] is not None)
 
-    def of_cause(self, cause: Cause, request: Request) -> list[Content]:
+    def of_cause(self, cause: Cause, request: Request) -> "list[DisputeJson]":
         """Return the disputes that a cause rests on: of the claims that it names, or about the builds that lack something."""
         cells = -1
         for name in _PLATFORM:
@@ -84,7 +86,7 @@ class DisputeFinder:
         rows += self._about(elements, _Place(cause.device, cells, hardware), request.as_of)
         return list({row["id"]: row for row in rows}.values())
 
-    def _about(self, elements: Iterable[Element], place: _Place, as_of: int) -> list[Content]:
+    def _about(self, elements: Iterable[Element], place: _Place, as_of: int) -> "list[DisputeJson]":
         names = []
         for element in elements:
             rows = [
@@ -100,7 +102,7 @@ class DisputeFinder:
             mask |= row.mask if dispute_record(self.facts, row.dispute).day == day else 0
         return mask
 
-    def _rows(self, names: Iterable[str], as_of: int | None = None) -> list[Content]:
+    def _rows(self, names: Iterable[str], as_of: int | None = None) -> "list[DisputeJson]":
         """Return disputes as JSON has them; with a day, without those about dates that lie all before or after it."""
         rows = [dispute_record(self.facts, name) for name in dict.fromkeys(names)]
         return [_payload(row) for row in rows if as_of is None or _is_near(row.day, row.days, as_of)]
@@ -111,28 +113,32 @@ def _is_near(day: str | None, days: tuple[str, ...], as_of: int) -> bool:
     return not day or (bool(known) and min(known) <= as_of < max(known))
 
 
-def _payload(row: DisputeRecord) -> Content:
-    positions = [{**picked(side, "text claim"), "sources": source_payloads(side.sources)} for side in row.positions]
+def _payload(row: DisputeRecord) -> "DisputeJson":
+    positions: list[PositionJson] = [
+        {"text": side.text, "claim": side.claim, "sources": source_payloads(side.sources)} for side in row.positions
+    ]
     holds = None if row.decision == OPEN else plain(row.holds)
-    about, end = picked(row, "id about"), picked(row, "reason decided")
-    return {**about, "positions": positions, "decision": row.decision, "holds": holds, **end}
+    return {
+        "id": row.id, "about": row.about, "positions": positions, "decision": row.decision, "holds": holds,
+        "reason": row.reason, "decided": row.decided,
+    }  # fmt: skip
 
 
-def mark(dispute: Content) -> str:
+def mark(dispute: "DisputeJson") -> str:
     """Return what an answer says of a dispute that it rests on: what it is about, and what was decided when."""
     if dispute["holds"] is None:
         return f"{dispute['about']}; undecided, last checked on {dispute['decided']}"
     return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
 
 
-def decided(dispute: Content) -> str:
+def decided(dispute: "DisputeJson") -> str:
     """Return what was decided on a dispute, and when."""
     if dispute["holds"] is None:
         return f"undecided, last checked {dispute['decided']}"
     return f"decided {dispute['decided']}: {dispute['holds']}"
 
 
-def lines(dispute: Content) -> list[str]:
+def lines(dispute: "DisputeJson") -> list[str]:
     """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
     text_lines = [dispute["about"]]
     for position in dispute["positions"]:

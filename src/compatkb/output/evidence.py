@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.stacks import Stack
@@ -17,6 +17,9 @@ from compatkb.store.queries.products import element_sources, every_product_detai
 from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import DisputeJson, StackImageJson
 
 _FALLBACK = ("inferred", "unknown")
 
@@ -59,7 +62,7 @@ class Evidence:
         return self._points.strangers()
 
     @cached_property
-    def disputes(self) -> list[dict[str, Any]]:
+    def disputes(self) -> "list[DisputeJson]":
         """The disputes that the stack rests on, open ones first."""
         return DisputeFinder(self._facts).of_stack(self._stack, self._as_of)
 
@@ -116,7 +119,7 @@ class Evidence:
         return tuple(rows)
 
     @cached_property
-    def images(self) -> list[dict[str, Any]]:
+    def images(self) -> "list[StackImageJson]":
         """The image tags that declare every package that the stack is about and nothing that its route leaves out."""
         facts, stack = self._facts, self._stack
         wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
@@ -132,7 +135,7 @@ class Evidence:
         apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
         others = {part.image for product in apart for part in images_with(facts, product)}
         families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
-        tags = []
+        tags: list[StackImageJson] = []
         for number, bases in sorted(holding.items()):
             if len(bases) < len(wanted) or number in others:
                 continue

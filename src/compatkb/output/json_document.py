@@ -3,11 +3,11 @@
 import json
 from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from compatkb.store.reader import Snapshot
 
-SCHEMA = 1
+SCHEMA: Final = 1
 """The version of the contract, whose text is docs/json.md."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import commands, messages
@@ -11,14 +11,26 @@ from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.registry import Wanted
 from compatkb.output.things import ClaimView, Link, Offered, StackView, Warned
 from compatkb.output.view import AnswerView, CauseView, Near
-from compatkb.store.records import Request, picked
+from compatkb.store.records import Request
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import (
+        AnswerJson,
+        CauseJson,
+        ClaimJson,
+        EdgeJson,
+        FeatureJson,
+        NearJson,
+        RequestJson,
+        StackBriefJson,
+        StackJson,
+        WarningJson,
+    )
 
 _LEVELS = ("supported", "inferred", "unknown")
-_BEYOND = ("hardware", "driver", "oneapi", "glibc")
-"""Fields that every stack has, whatever the data show."""
 
 
-def answer_payload(view: AnswerView, *, why: bool = False) -> dict[str, Any]:
+def answer_payload(view: AnswerView, *, why: bool = False) -> "AnswerJson":
     """Return what `resolve --format json` prints."""
     return {
         "schema": SCHEMA,
@@ -39,7 +51,7 @@ def answer_json(view: AnswerView, wanted: Wanted | None = None) -> str:
     return json_text(answer_payload(view, why=bool(wanted and wanted.why)))
 
 
-def request_payload(request: Request) -> dict[str, Any]:
+def request_payload(request: Request) -> "RequestJson":
     """Return the request as it was understood."""
     until = request.uploaded_until
     return {
@@ -52,7 +64,7 @@ def request_payload(request: Request) -> dict[str, Any]:
     }
 
 
-def stack_brief(stack: StackView) -> dict[str, Any]:
+def stack_brief(stack: StackView) -> "StackBriefJson":
     """Return what programs get of a proposed stack; `resolve --format json` has the rest."""
     return {
         "verdict": stack.verdict,
@@ -69,24 +81,18 @@ def stack_brief(stack: StackView) -> dict[str, Any]:
     }
 
 
-_ORDER = (
-    "verdict", "support", "device", "route", "packages", "distributions", "python", "os", "arch", *_BEYOND, "software",
-    "features", "bounds", "indexes", "install", "install_uv", "proof", "images", "warnings", "disputes", "unsettled",
-    "sources", "edges", "builds",
-)  # fmt: skip
-
-
-def stack_payload(stack: StackView, *, why: bool = False) -> dict[str, Any]:
+def stack_payload(stack: StackView, *, why: bool = False) -> "StackJson":
     """Return one stack: the brief, and all else that is known of it."""
     shown = {product.label.lower(): list(values) for product, values in stack.shown}
-    content = stack_brief(stack) | {
-        "distributions": {
-            build.product.id: build.distribution
-            for build in stack.packages
-            if build.distribution not in (None, build.product.id)
-        },
+    hardware, driver, oneapi, glibc = (shown.pop(name, []) for name in ("hardware", "driver", "oneapi", "glibc"))
+    content: StackJson = {
+        **stack_brief(stack),  # type: ignore[typeddict-item]  # it says nothing of `edges` and `builds`
+        "distributions": {b.product.id: b.distribution for b in stack.packages if b.distribution not in (None, b.product.id)},
         "arch": [value.id for value in stack.arch],
-        **{name: shown.pop(name, []) for name in _BEYOND},
+        "hardware": hardware,
+        "driver": driver,
+        "oneapi": oneapi,
+        "glibc": glibc,
         "software": {label: values for label, values in shown.items() if values},
         "features": [feature_payload(offered) for offered in stack.features],
         "bounds": {product.id: spec for product, spec in stack.bounds},
@@ -102,10 +108,10 @@ def stack_payload(stack: StackView, *, why: bool = False) -> dict[str, Any]:
             {"product": build.product.id, "version": build.version, "sources": source_payloads(build.sources)}
             for build in stack.packages
         ]
-    return {name: content[name] for name in _ORDER if name in content}
+    return content
 
 
-def feature_payload(offered: Offered) -> dict[str, Any]:
+def feature_payload(offered: Offered) -> "FeatureJson":
     """Return what is known of a feature that was asked for."""
     return {
         "feature": offered.feature,
@@ -115,55 +121,65 @@ def feature_payload(offered: Offered) -> dict[str, Any]:
     }
 
 
-def link_payload(link: Link) -> dict[str, Any]:
+def link_payload(link: Link) -> "EdgeJson":
     """Return what vouches for two members of a stack."""
     return {"between": [link.one, link.other], "support": _LEVELS[link.level], "claims": claim_payloads(link.claims)}
 
 
-def claim_payloads(claims: Iterable[ClaimView]) -> list[dict[str, Any]]:
+def claim_payloads(claims: Iterable[ClaimView]) -> "list[ClaimJson]":
     """Return claims with their bases and sources."""
-    return [
-        {
-            **picked(claim, "id kind of"),
-            "to": list(claim.to),
-            **picked(claim, "when basis"),
-            "sources": source_payloads(claim.sources),
-            **{name: text for name, text in picked(claim, "reason note disputes").items() if text},
-        }
-        for claim in claims
-    ]
+    rows: list[ClaimJson] = []
+    for claim in claims:
+        row: ClaimJson = {
+            "id": claim.id, "kind": claim.kind, "of": claim.of, "to": list(claim.to), "when": claim.when,
+            "basis": claim.basis, "sources": source_payloads(claim.sources),
+        }  # fmt: skip
+        if claim.reason:
+            row["reason"] = claim.reason
+        if claim.note:
+            row["note"] = claim.note
+        if claim.disputes:
+            row["disputes"] = claim.disputes
+        rows.append(row)
+    return rows
 
 
-def cause_payload(cause: CauseView) -> dict[str, Any]:
+def cause_payload(cause: CauseView) -> "CauseJson":
     """Return one cause."""
     return {
         "kind": cause.kind,
         "products": list(cause.products),
-        **picked(cause, "device route certain message"),
+        "device": cause.device,
+        "route": cause.route,
+        "certain": cause.certain,
+        "message": cause.message,
         "claims": list(cause.claims),
         "disputes": cause.disputes,
         "sources": source_payloads(cause.sources),
     }
 
 
-def doubts(view: AnswerView) -> list[dict[str, Any]]:
+def doubts(view: AnswerView) -> "list[CauseJson]":
     """Return what keeps an unknown answer from being one."""
     if view.verdict != Verdict.UNKNOWN or not view.best:
         return []
-    stack = view.best
-    head = {"kind": "unsettled", "products": list(stack.requested), "device": stack.device.id, "route": stack.route}
-    rest = {"certain": False, "claims": [], "disputes": stack.evidence.disputes}
-    sources = source_payloads(stack.evidence.sources)
-    unsettled = stack.evidence.unsettled
-    return [{**head, "message": message, **rest, "sources": sources} for message in unsettled]
+    stack, known = view.best, view.best.evidence
+    return [
+        {
+            "kind": "unsettled", "products": list(stack.requested), "device": stack.device.id, "route": stack.route,
+            "certain": False, "message": message, "claims": [], "disputes": known.disputes,
+            "sources": source_payloads(known.sources),
+        }
+        for message in known.unsettled
+    ]  # fmt: skip
 
 
-def near_payload(near: Near, stack: dict[str, Any]) -> dict[str, Any]:
+def near_payload(near: Near, stack: "StackJson") -> "NearJson":
     """Return one nearest stack with the pins that it gives up."""
     return {"relaxed": list(near.relaxed), "where": near.where, "stack": stack}
 
 
-def warning_payload(warned: Warned) -> dict[str, Any]:
+def warning_payload(warned: Warned) -> "WarningJson":
     """Return one warning."""
     return {
         "kind": warned.kind,

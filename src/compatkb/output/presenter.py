@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Role, Verdict
@@ -47,6 +47,7 @@ from compatkb.store.records import Element, Product, Request, Sources
 
 if TYPE_CHECKING:  # what answers in the browser has no doctor
     from compatkb.doctor.successors import SuccessorStack
+    from compatkb.output.json_types import DisputeJson, InsteadJson
 
 _CLOSEST = {"same": 0, "above": 1, "below": 2, "best": 3}
 _SIDES = {"same": "same series", "above": "nearest newer", "below": "nearest older", "best": "newest"}
@@ -147,7 +148,7 @@ class Presenter(Causes):
         """Return one cause, in words."""
         pinned = {pin.product for pin in self.request.pins}
 
-        def look() -> tuple[list[dict[str, Any]], Sources]:
+        def look() -> "tuple[list[DisputeJson], Sources]":
             return DisputeFinder(self.facts).of_cause(conflict, self.request), self.sources(conflict)
 
         kind, *products = conflict.blocker
@@ -367,6 +368,6 @@ def request_of(answer: Answer | None, day: date) -> Request:
     return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
 
 
-def instead_payload(shown: Presenter, instead: "SuccessorStack | None") -> dict[str, Any] | None:
+def instead_payload(shown: Presenter, instead: "SuccessorStack | None") -> "InsteadJson | None":
     """Return what takes the place of ended products, for programs."""
-    return instead and {"ended": list(instead.ended), "stack": stack_brief(shown.stack(instead.stack))}
+    return None if instead is None else {"ended": list(instead.ended), "stack": stack_brief(shown.stack(instead.stack))}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Certainty, Role, Verdict
@@ -12,6 +12,7 @@ from compatkb.store.records import Product, Sources
 
 if TYPE_CHECKING:
     from compatkb.output.evidence import Evidence
+    from compatkb.output.json_types import DisputeJson
 
 _MANY = 6
 
@@ -112,7 +113,7 @@ class ClaimView:
     reason: str | None
     note: str | None
     sources: Sources
-    disputes: list[dict[str, Any]]
+    disputes: "list[DisputeJson]"
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
 from compatkb.output.things import StackView, Warned, listed, platforms
 from compatkb.store.records import Request, Sources
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import DisputeJson
 
 MOST = 3
 """So many ways out, and so many other stacks, are shown unless all are asked for."""
@@ -91,14 +94,14 @@ class CauseView:
     message: str
     claims: tuple[str, ...]
     about_asked: bool  # whether it is about nothing but what was asked for
-    look: Callable[[], tuple[list[dict[str, Any]], Sources]] = field(repr=False, compare=False)
+    look: "Callable[[], tuple[list[DisputeJson], Sources]]" = field(repr=False, compare=False)
 
     @cached_property
-    def _looked(self) -> tuple[list[dict[str, Any]], Sources]:
+    def _looked(self) -> "tuple[list[DisputeJson], Sources]":
         return self.look()
 
     @property
-    def disputes(self) -> list[dict[str, Any]]:
+    def disputes(self) -> "list[DisputeJson]":
         """The disputes that it rests on."""
         return self._looked[0]
 

@@ -1,7 +1,7 @@
 """What stands behind an answer: claims with numbered sources, disputes with both sides, run-time packages, images, proof."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compatkb.output import disputes, messages
 from compatkb.output.citations import Numbers, address
@@ -9,6 +9,9 @@ from compatkb.output.commands import proof_command
 from compatkb.output.screen import BLANK, Line, command, wrapped
 from compatkb.output.things import ClaimView, StackView
 from compatkb.output.view import AnswerView
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import DisputeJson, StackImageJson
 
 _LEVELS = ("", " (inferred)", " (not documented)")
 
@@ -55,7 +58,7 @@ def _stack(stack: StackView, numbers: Numbers) -> list[Line]:
     return lines
 
 
-def _marks(image: dict[str, Any]) -> str:
+def _marks(image: "StackImageJson") -> str:
     marks = ([] if image["listed"] else ["no longer listed"]) + (["disputed"] if image["disputes"] else [])
     return f" ({', '.join(marks)})" if marks else ""
 
@@ -87,7 +90,7 @@ def _texts(claims: Iterable[ClaimView]) -> dict[tuple[str, str], list[ClaimView]
     return claims_by_text
 
 
-def _disputes(rows: Iterable[dict[str, Any]], numbers: Numbers) -> list[Line]:
+def _disputes(rows: "Iterable[DisputeJson]", numbers: Numbers) -> list[Line]:
     """Return disputes with both their sides, the decision and its reason."""
     lines: list[Line] = []
     for row in rows:

@@ -26,7 +26,7 @@ from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.data_pages import product_content, read, release_content, repositories
-from compatkb.web.pages import Site, sources
+from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import file_name
 
@@ -57,15 +57,7 @@ def api_files(site: Site) -> dict[str, Maker]:
 def _schema(name: str, summary: str) -> str:
     from compatkb.export.responses import response_schema  # imports pydantic
 
-    return _text(answer_schema() if name == "answer" else response_schema(name, summary))
-
-
-def answer_schema() -> dict[str, Any]:
-    """Return the JSON Schema of `resolve --format json`: the one that docs/json.md describes."""
-    folder = sources()
-    places = (folder / "answer.schema.json", folder.parent / "docs" / "schema" / "resolve.schema.json")
-    schema: dict[str, Any] = json.loads(next(path for path in places if path.is_file()).read_text(encoding="utf-8"))
-    return schema
+    return _text(response_schema(name, summary))
 
 
 def data_clock(facts: Snapshot, clock: Clock) -> Clock:
