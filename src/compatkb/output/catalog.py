@@ -6,7 +6,7 @@ from typing import Any
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
-from compatkb.output.catalog_screen import eol_lines, product_lines, release_lines
+from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import claims_of
@@ -34,17 +34,199 @@ from compatkb.store.suggestions import unknown_version
 Content = dict[str, Any]
 
 
+class Catalog:
+    """Gathers what the data hold of products and releases, as of a day."""
+
+    def __init__(self, facts: Snapshot, day: date) -> None:
+        self.facts, self.day = facts, day
+
+    def products(self) -> list[Content]:
+        """Return every product with numbers of its releases and builds."""
+        return [
+            {
+                **picked(p, "id name role"),
+                "releases": len({element.release for element in self.facts.elements(p.id)}),
+                "builds": len(self.facts.elements(p.id)),
+                "distribution": p.distribution,
+            }
+            for p in self.facts.products.values()
+            if p.role != Role.FEATURE
+        ]
+
+    def product(self, product: Product) -> Content:
+        """Return a product with its releases, disputes and end of life."""
+        details = product_details(self.facts, product.id)
+        return {
+            **picked(product, "id name role distribution"),
+            "eol": details.eol,
+            "eol_rule": details.eol_rule and _rule(details.eol_rule),
+            "replaced_by": details.replaced_by_record,
+            "note": details.note,
+            "releases": self.releases(product),
+            "disputes": DisputeFinder(self.facts).of_product(product.id),
+        }
+
+    def chosen(self, product: Product, version: str) -> list[Content]:
+        """Return the releases that a version word means, newest first; raises UsageError where there is none."""
+        mask = find_versions(self.facts, product, version)
+        if not mask:
+            known = ", ".join(release["version"] for release in self.releases(product)[:8])
+            raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
+        chosen = self.facts.elements(product.id).of(mask)
+        return [
+            self._release(product, name, release(self.facts, product.id, name), [e for e in chosen if e.release == name])
+            for name in dict.fromkeys(e.release for e in reversed(chosen))
+        ]
+
+    def _release(self, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
+        says, claimed_by = [], []
+        bits = sum(1 << e.idx for e in builds)
+        for other in self.facts.targets_of(product.id):
+            says += [edge.claim for edge in self.facts.edges(product.id, other) if edge.of_mask & bits]
+        for other, head in self.facts.products.items():
+            if other != product.id and head.role != Role.FEATURE:
+                claimed_by += [
+                    edge.claim
+                    for edge in self.facts.edges(other, product.id)
+                    if edge.to_mask & bits and edge.spec != "any version"
+                ]
+        return {
+            "version": name,
+            "released": row.released if row else None,
+            "released_basis": row.basis if row else None,
+            "eol": row.eol if row else None,
+            "note": row.note if row else None,
+            "disputed": [
+                day for day in ("released", "end-of-life") if DisputeFinder(self.facts).dated(product.id, day) & bits
+            ],
+            "sources": source_payloads(row.sources) if row else [],
+            "builds": [
+                {
+                    **picked(e, "version stage"),
+                    "devices": sorted(e.devices),
+                    "channels": list(e.channels),
+                    "yanked": e.yank_by is not None,
+                    "yank_reason": e.yank_reason,
+                    "wheels": self._wheels(e.certain, e.inferred) if e.installable and e.channels else [],
+                    "links": self._links(product, e),
+                    "sources": source_payloads(element_sources(self.facts, e)),
+                }
+                for e in _newest_first(builds)
+                if product.role in (Role.PACKAGE, Role.COMPANION)
+            ],
+            "claims": claim_payloads(claims_of(self.facts, dict.fromkeys(says))),
+            "claimed_by": claim_payloads(claims_of(self.facts, dict.fromkeys(claimed_by))),
+            "disputes": DisputeFinder(self.facts).of_elements(product.id, bits),
+            "features": release_features(self.facts, product.id, bits),
+        }
+
+    def _links(self, product: Product, build: Any) -> list[Content]:
+        """Return, by platform, what the libraries of a build need of the machine and other packages, where that was read."""
+        name, links = build.distribution or product.distribution, []
+        for seen in observations(self.facts, "symbols"):
+            if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
+                conflict = seen.detail if seen.outcome == "conflict" else None
+                links.append(
+                    {**picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"), "conflict": conflict}
+                )
+        return links
+
+    def _wheels(self, certain: int, inferred: int) -> list[Content]:
+        """Return, by family of systems and architecture, the Pythons with wheels."""
+        grid = self.facts.grid
+        pythons, archs = len(grid["python"]), len(grid["arch"])
+        wheels = []
+        for s, system in enumerate(grid["os"]):
+            if system not in self.facts.families:
+                continue
+            for a, arch in enumerate(grid["arch"]):
+                shift = (s * archs + a) * pythons
+                for cells, basis in ((certain, "seen"), (inferred, "inferred")):
+                    names = [grid["python"][n] for n in range(pythons) if cells >> shift + n & 1]
+                    if names:
+                        wheels.append({"os": system, "arch": arch, "python": names, "basis": basis})
+        return wheels
+
+    def rules(self, product: Product | None, version: str | None, ends: list[Content]) -> list[Content]:
+        """Return how long releases are supported where no day is known, or that nobody publishes it, in rank order."""
+        if version and ends:
+            return []
+        return [
+            {"product": name, **_rule(details.eol_rule)}
+            for name, details in every_product_details(self.facts).items()
+            if details.eol_rule and (product is None or name == product.id)
+        ]
+
+    def ends(self, product: Product | None, version: str | None, days: int) -> list[Content]:
+        """Return ends of life, latest first; raises UsageError where a product has no such version."""
+        wanted = None
+        if product and version:
+            wanted = {e.release for e in self.facts.elements(product.id).of(find_versions(self.facts, product, version))}
+            if not wanted:
+                raise unknown_version(self.facts, product, version)
+        limit = self.day + timedelta(days=days)
+        rows = [(record.eol, record) for record in releases(self.facts) if record.eol]
+        rows.sort(key=lambda row: row[0], reverse=True)
+        names = dict.fromkeys(record.product for _, record in rows)
+        unsure = {
+            (e.product, e.release)
+            for n in names
+            for e in self.facts.elements(n).of(DisputeFinder(self.facts).dated(n, "end-of-life"))
+        }
+        return [
+            {
+                **picked(record, "product version"),
+                "last_day": last,
+                "precision": record.eol_precision,
+                "ended": last < self.day.isoformat(),
+                "disputed": (record.product, record.version) in unsure,
+                "sources": source_payloads(record.eol_sources),
+            }
+            for last, record in rows
+            if last <= limit.isoformat()
+            and (product is None or record.product == product.id)
+            and (wanted is None or record.version in wanted)
+        ]
+
+    def releases(self, product: Product) -> list[Content]:
+        """Return the releases of a product that were out by the day, newest first."""
+        records = {record.version: record for record in releases_of(self.facts, product.id)}
+        elements = self.facts.elements(product.id)
+        unsure = {day: DisputeFinder(self.facts).dated(product.id, day) for day in ("released", "end-of-life")}
+        entries = []
+        for version in records or [element.release for element in reversed(elements)]:
+            record = records.get(version)
+            released, eol = (record.released, record.eol) if record else (None, None)
+            if released and released[:10] > self.day.isoformat():
+                continue
+            builds = [e for e in elements if e.release == version]
+            entries.append(
+                {
+                    "version": version,
+                    "name": record.name if record else None,
+                    "aliases": list(record.aliases) if record else [],
+                    "released": released,
+                    "eol": eol,
+                    "ended": bool(eol and eol < self.day.isoformat()),
+                    "yanked": bool(builds) and all(e.yank_by is not None for e in builds),
+                    "builds": [e.version for e in _newest_first(builds)],
+                    "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in builds)],
+                }
+            )
+        return entries
+
+
 def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
     """Return the products, or the versions of one, newest first, as JSON."""
     if product is None:
-        return document(facts, day, {"products": _products(facts)})
-    return document(facts, day, {"product": product.id, "releases": _releases(facts, product, day)})
+        return document(facts, day, {"products": Catalog(facts, day).products()})
+    return document(facts, day, {"product": product.id, "releases": Catalog(facts, day).releases(product)})
 
 
 def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
     """Return the products, or the versions of one, newest first, a line and a row of a table each."""
     if product is None:
-        products = _products(facts)
+        products = Catalog(facts, day).products()
         width = max(len(each["id"]) for each in products)
         counts = [f"{each['releases']:>4} release{'' if each['releases'] == 1 else 's'}" for each in products]
         lines = [heads("product", "releases", "name", "role")]
@@ -53,51 +235,21 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
             lines += row([Line(text)], each["id"], count, each["name"], each["role"])
     else:
         lines = [heads("version", "name", "released", "builds", "also", "")]
-        for release in _releases(facts, product, day):
+        for release in Catalog(facts, day).releases(product):
             lines += row([Line(_release_line(release))], *_release_cells(release))
     return [*lines, Line(foot(facts, day).rstrip(), "dim")]
 
 
-def _products(facts: Snapshot) -> list[Content]:
-    return [
-        {
-            **picked(p, "id name role"),
-            "releases": len({element.release for element in facts.elements(p.id)}),
-            "builds": len(facts.elements(p.id)),
-            "distribution": p.distribution,
-        }
-        for p in facts.products.values()
-        if p.role != Role.FEATURE
-    ]
-
-
 def product_json(facts: Snapshot, product: Product, day: date) -> str:
     """Return a product with its releases, disputes and end of life as JSON."""
-    return document(facts, day, _product(facts, product, day))
-
-
-def _product(facts: Snapshot, product: Product, day: date) -> Content:
-    details = product_details(facts, product.id)
-    return {
-        **picked(product, "id name role distribution"),
-        "eol": details.eol,
-        "eol_rule": details.eol_rule and _rule(details.eol_rule),
-        "replaced_by": details.replaced_by_record,
-        "note": details.note,
-        "releases": _releases(facts, product, day),
-        "disputes": DisputeFinder(facts).of_product(product.id),
-    }
-
-
-def _rule(rule: SupportRule) -> Content:
-    return {"published": rule.published, "says": rule.says, "sources": source_payloads(rule.sources)}
+    return document(facts, day, Catalog(facts, day).product(product))
 
 
 def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
     """Return a product with its releases, disputes and end of life; with `why` all of it."""
-    content = _product(facts, product, day)
+    content = Catalog(facts, day).product(product)
     if not why:
-        return product_lines(facts, product, content, day)
+        return CatalogScreen(facts).product_lines(product, content, day)
     details, releases, disputed = product_details(facts, product.id), content["releases"], content["disputes"]
     lines = [f"{product.name} ({product.id}), {product.role}"]
     if product.distribution:
@@ -123,102 +275,43 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
     """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
-    return document(facts, day, {"product": product.id, "releases": _chosen(facts, product, version, day)})
+    return document(facts, day, {"product": product.id, "releases": Catalog(facts, day).chosen(product, version)})
 
 
 def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
     """Return one version, or a series, on a first screen; with `why` all that is known of it."""
-    content = _chosen(facts, product, version, day)
+    content = Catalog(facts, day).chosen(product, version)
     if not why:
-        return release_lines(facts, product, content, day)
+        return CatalogScreen(facts).release_lines(product, content, day)
     text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + foot(facts, day)
     return [Line(line) for line in text.splitlines()]
 
 
-def _chosen(facts: Snapshot, product: Product, version: str, day: date) -> list[Content]:
-    """Return the releases that a version word means, newest first; raises UsageError where there is none."""
-    mask = find_versions(facts, product, version)
-    if not mask:
-        known = ", ".join(release["version"] for release in _releases(facts, product, day)[:8])
-        raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
-    chosen = facts.elements(product.id).of(mask)
-    return [
-        _release(facts, product, name, release(facts, product.id, name), [e for e in chosen if e.release == name])
-        for name in dict.fromkeys(e.release for e in reversed(chosen))
-    ]
+def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
+    """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
+    ends = Catalog(facts, day).ends(product, version, days)
+    return document(
+        facts, day, {"within_days": days, "ends": ends, "rules": Catalog(facts, day).rules(product, version, ends)}
+    )
+
+
+def eol_screen(
+    facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, everything: bool = False
+) -> list[Line]:
+    """Return the ends of life up to `days` after `day`: what will be, what is over, and what has no day."""
+    ends = Catalog(facts, day).ends(product, version, days)
+    return CatalogScreen(facts).eol_lines(
+        ends, Catalog(facts, day).rules(product, version, ends), day, days, everything=everything
+    )
+
+
+def _rule(rule: SupportRule) -> Content:
+    return {"published": rule.published, "says": rule.says, "sources": source_payloads(rule.sources)}
 
 
 def _newest_first(builds: list[Element]) -> list[Element]:
     """Return builds with the newest first, those for devices that no route serves last."""
     return sorted(builds, key=lambda element: (element.foreign, -element.idx))
-
-
-def _release(facts: Snapshot, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
-    says, claimed_by = [], []
-    bits = sum(1 << e.idx for e in builds)
-    for other in facts.targets_of(product.id):
-        says += [edge.claim for edge in facts.edges(product.id, other) if edge.of_mask & bits]
-    for other, head in facts.products.items():
-        if other != product.id and head.role != Role.FEATURE:
-            claimed_by += [
-                edge.claim for edge in facts.edges(other, product.id) if edge.to_mask & bits and edge.spec != "any version"
-            ]
-    return {
-        "version": name,
-        "released": row.released if row else None,
-        "released_basis": row.basis if row else None,
-        "eol": row.eol if row else None,
-        "note": row.note if row else None,
-        "disputed": [day for day in ("released", "end-of-life") if DisputeFinder(facts).dated(product.id, day) & bits],
-        "sources": source_payloads(row.sources) if row else [],
-        "builds": [
-            {
-                **picked(e, "version stage"),
-                "devices": sorted(e.devices),
-                "channels": list(e.channels),
-                "yanked": e.yank_by is not None,
-                "yank_reason": e.yank_reason,
-                "wheels": _wheels(facts, e.certain, e.inferred) if e.installable and e.channels else [],
-                "links": _links(facts, product, e),
-                "sources": source_payloads(element_sources(facts, e)),
-            }
-            for e in _newest_first(builds)
-            if product.role in (Role.PACKAGE, Role.COMPANION)
-        ],
-        "claims": claim_payloads(claims_of(facts, dict.fromkeys(says))),
-        "claimed_by": claim_payloads(claims_of(facts, dict.fromkeys(claimed_by))),
-        "disputes": DisputeFinder(facts).of_elements(product.id, bits),
-        "features": release_features(facts, product.id, bits),
-    }
-
-
-def _links(facts: Snapshot, product: Product, build: Any) -> list[Content]:
-    """Return, by platform, what the libraries of a build need of the machine and of other packages, where that was read."""
-    name, links = build.distribution or product.distribution, []
-    for seen in observations(facts, "symbols"):
-        if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
-            conflict = seen.detail if seen.outcome == "conflict" else None
-            links.append(
-                {**picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"), "conflict": conflict}
-            )
-    return links
-
-
-def _wheels(facts: Snapshot, certain: int, inferred: int) -> list[Content]:
-    """Return, by family of systems and architecture, the Pythons with wheels."""
-    grid = facts.grid
-    pythons, archs = len(grid["python"]), len(grid["arch"])
-    wheels = []
-    for s, system in enumerate(grid["os"]):
-        if system not in facts.families:
-            continue
-        for a, arch in enumerate(grid["arch"]):
-            shift = (s * archs + a) * pythons
-            for cells, basis in ((certain, "seen"), (inferred, "inferred")):
-                names = [grid["python"][n] for n in range(pythons) if cells >> shift + n & 1]
-                if names:
-                    wheels.append({"os": system, "arch": arch, "python": names, "basis": basis})
-    return wheels
 
 
 def _release_lines(entry: Content, day: date) -> str:
@@ -259,88 +352,6 @@ def _release_lines(entry: Content, day: date) -> str:
     lines += feature_lines(entry["features"])
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
-
-
-def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
-    """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
-    ends = _ends(facts, product, version, day, days)
-    return document(facts, day, {"within_days": days, "ends": ends, "rules": _rules(facts, product, version, ends)})
-
-
-def eol_screen(
-    facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, everything: bool = False
-) -> list[Line]:
-    """Return the ends of life up to `days` after `day`: what will be, what is over, and what has no day."""
-    ends = _ends(facts, product, version, day, days)
-    return eol_lines(facts, ends, _rules(facts, product, version, ends), day, days, everything=everything)
-
-
-def _rules(facts: Snapshot, product: Product | None, version: str | None, ends: list[Content]) -> list[Content]:
-    """Return how long releases are supported where no day is known, or that nobody publishes it, in rank order."""
-    if version and ends:
-        return []
-    return [
-        {"product": name, **_rule(details.eol_rule)}
-        for name, details in every_product_details(facts).items()
-        if details.eol_rule and (product is None or name == product.id)
-    ]
-
-
-def _ends(facts: Snapshot, product: Product | None, version: str | None, day: date, days: int) -> list[Content]:
-    """Return ends of life, latest first; raises UsageError where a product has no such version."""
-    wanted = None
-    if product and version:
-        wanted = {e.release for e in facts.elements(product.id).of(find_versions(facts, product, version))}
-        if not wanted:
-            raise unknown_version(facts, product, version)
-    limit = day + timedelta(days=days)
-    rows = [(record.eol, record) for record in releases(facts) if record.eol]
-    rows.sort(key=lambda row: row[0], reverse=True)
-    names = dict.fromkeys(record.product for _, record in rows)
-    unsure = {
-        (e.product, e.release) for n in names for e in facts.elements(n).of(DisputeFinder(facts).dated(n, "end-of-life"))
-    }
-    return [
-        {
-            **picked(record, "product version"),
-            "last_day": last,
-            "precision": record.eol_precision,
-            "ended": last < day.isoformat(),
-            "disputed": (record.product, record.version) in unsure,
-            "sources": source_payloads(record.eol_sources),
-        }
-        for last, record in rows
-        if last <= limit.isoformat()
-        and (product is None or record.product == product.id)
-        and (wanted is None or record.version in wanted)
-    ]
-
-
-def _releases(facts: Snapshot, product: Product, day: date) -> list[Content]:
-    records = {record.version: record for record in releases_of(facts, product.id)}
-    elements = facts.elements(product.id)
-    unsure = {day: DisputeFinder(facts).dated(product.id, day) for day in ("released", "end-of-life")}
-    entries = []
-    for version in records or [element.release for element in reversed(elements)]:
-        record = records.get(version)
-        released, eol = (record.released, record.eol) if record else (None, None)
-        if released and released[:10] > day.isoformat():
-            continue
-        builds = [e for e in elements if e.release == version]
-        entries.append(
-            {
-                "version": version,
-                "name": record.name if record else None,
-                "aliases": list(record.aliases) if record else [],
-                "released": released,
-                "eol": eol,
-                "ended": bool(eol and eol < day.isoformat()),
-                "yanked": bool(builds) and all(e.yank_by is not None for e in builds),
-                "builds": [e.version for e in _newest_first(builds)],
-                "disputed": [day for day, mask in unsure.items() if any(mask >> e.idx & 1 for e in builds)],
-            }
-        )
-    return entries
 
 
 def _release_cells(release: Content) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
 
 from datetime import date
-from functools import partial
 from typing import Any
 
 from compatkb.output import messages
@@ -9,7 +8,6 @@ from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, labelled_block, row, wrapped
 from compatkb.output.things import listed, shortened
 from compatkb.store.queries.products import channels, product_details
-from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 Content = dict[str, Any]
@@ -27,26 +25,164 @@ _EVERYWHERE = ("ld-linux", "libc.so", "libdl.", "libgcc_s.", "libm.so", "libpthr
 """Libraries of the system itself, as their names begin."""
 
 
-def product_lines(facts: Snapshot, product: Product, content: Content, day: date) -> list[Line]:
-    """Return what a product is, whether it is maintained, and its newest releases."""
-    name = f"{product.label}   {product.name}" if product.name != product.label else product.name
-    pip = f"; pip install {product.distribution}" if product.distribution else ""
-    blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
-    blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
-    if rule := product_details(facts, product.id).eol_rule:
-        blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
-    if other := content["replaced_by"]:
-        where = f" on {Names(facts).value('device', other['device'])}" if other.get("device") else ""
-        blocks += labelled_block("instead", f"{Names(facts).label(other['product'])} {other['version']}{where}")
-    releases = content["releases"]
-    lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
-    blocks.append(Block([heads("release", "released", "builds", "")]))
-    blocks.append(Block([line for several in lines for line in several]))
-    if len(releases) > _NEWEST:
-        blocks += labelled_block("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")
-    blocks += labelled_block("note", content["note"], 2)
-    blocks += labelled_block("disputed", _points(content), 1)
-    return _finished(facts, blocks, day, [f"compatkb show {product.id} VERSION"])
+class CatalogScreen(Names):
+    """Prints the contents of the catalog."""
+
+    def product_lines(self, product: Product, content: Content, day: date) -> list[Line]:
+        """Return what a product is, whether it is maintained, and its newest releases."""
+        name = f"{product.label}   {product.name}" if product.name != product.label else product.name
+        pip = f"; pip install {product.distribution}" if product.distribution else ""
+        blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
+        blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
+        if rule := product_details(self.facts, product.id).eol_rule:
+            blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
+        if other := content["replaced_by"]:
+            where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
+            blocks += labelled_block("instead", f"{self.label(other['product'])} {other['version']}{where}")
+        releases = content["releases"]
+        lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
+        blocks.append(Block([heads("release", "released", "builds", "")]))
+        blocks.append(Block([line for several in lines for line in several]))
+        if len(releases) > _NEWEST:
+            blocks += labelled_block("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")
+        blocks += labelled_block("note", content["note"], 2)
+        blocks += labelled_block("disputed", _points(content), 1)
+        return self._finished(blocks, day, [f"compatkb show {product.id} VERSION"])
+
+    def release_lines(self, product: Product, releases: list[Content], day: date) -> list[Line]:
+        """Return for the newest of some releases its days, builds, what it needs and what it works with."""
+        blocks: list[Block] = []
+        for number, entry in enumerate(releases[:_RELEASES]):
+            blocks += [Block([BLANK])] if number else []
+            blocks += self._one(product, entry, day)
+        if len(releases) > _RELEASES:
+            rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
+            blocks.append(Block([BLANK, *labelled("more", rest)]))
+        return self._finished(blocks, day, ["--why: sources"])
+
+    def _one(self, product: Product, entry: Content, day: date) -> list[Block]:
+        days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
+        if entry["eol"]:
+            word = "ended" if entry["eol"] < day.isoformat() else "ends"
+            days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
+        known = self.value(product.id, entry["version"])
+        name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
+        name = f"{product.label} {known}" if known == entry["version"] else name
+        blocks: list[Block] = []
+        foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}
+        builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
+        others = [build["version"] for build in entry["builds"] if build not in builds]
+        for number, build in enumerate(builds[:_BUILDS]):
+            blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1)
+        blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
+        blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
+        links = [link for build in builds[:_BUILDS] for link in build["links"]]
+        if link := min(links, key=self._commonness, default=None):
+            needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
+            parts = [*([needed] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
+            blocks += labelled_block("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})", 2)
+        for kind, title in _KINDS.items():
+            claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
+            machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
+            subjects = dict.fromkeys(named for c in claims if c not in machines and (named := self._named(c)))
+            blocks += labelled_block(title, "; ".join(subjects), 2)
+            names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
+            blocks += labelled_block(HARDWARE, ", ".join(names), 2)
+        blocks += labelled_block("works with", "" if builds else "; ".join(self._speakers(product, entry)), 2)
+        blocks += labelled_block("note", entry["note"], 3)
+        blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)
+        blocks += labelled_block("disputed", _points(entry), 1)
+        heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
+        return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+    def _speakers(self, product: Product, entry: Content) -> list[str]:
+        """Return which releases of others are said to work with a release of `product`, by their product."""
+        versions_by_label: dict[str, list[str]] = {}
+        for claim in entry["claimed_by"]:
+            other = next((p for p in self.facts.products.values() if claim["of"].startswith(p.id)), None)
+            if claim["kind"] == "verified" and other and other != product:
+                versions_by_label.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
+        return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
+
+    def _commonness(self, link: Content) -> tuple[bool, int, int]:
+        """Return the sort key by which what a build links is shown for the commonest machine that says most."""
+        return bool(link["unlinked"]), -self.facts.families.index(link["os"]), -self.facts.grid["arch"].index(link["arch"])
+
+    def _build(self, build: Content, kind: str | None) -> str:
+        """Return a build with what it is for (the `kind` of device that it was compiled for), where it is, and its wheels."""
+        devices = listed([self.value("device", device) for device in ([kind] if kind else build["devices"])])
+        state = [build["stage"]] if build["stage"] != "stable" else []
+        state += ["yanked"] if build["yanked"] else []
+        where = listed([self._channel(channel) for channel in build["channels"]], "or")
+        pythons: dict[str, set[str]] = {}
+        for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
+            pythons.setdefault(wheel["os"], set()).update(wheel["python"])
+        order = self.facts.grid["python"]
+        wheels = [f"{self.value('os', system)} {ranges(names, order)}" for system, names in pythons.items()]
+        parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
+        return ", ".join(part for part in parts if part)
+
+    def _channel(self, channel: str) -> str:
+        known = next((c for c in channels(self.facts) if c.id == channel), None)
+        return channel if known is None else known.name if known.url else "default index"
+
+    def _named(self, claim: Content) -> str:
+        """Return what a claim is about: IPEX 2.8.0 or torch 2.8.*, under its condition."""
+        names = []
+        for term in claim["to"]:
+            product = next((p for p in self.facts.products.values() if term == p.id or term.startswith(f"{p.id}=")), None)
+            if product and (version := term.removeprefix(product.id).lstrip("=")):
+                is_named = product.scheme == "listed"
+                names.append(self.value(product.id, version) if is_named else f"{product.label} {version}")
+        return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
+
+    def eol_lines(
+        self, ends: list[Content], rules: list[Content], day: date, days: int, *, everything: bool = False
+    ) -> list[Line]:
+        """Return what ends within some days, soonest first, what has ended, latest first, and what has no day."""
+        soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
+        heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
+        blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
+        columns = heads("last day", "product", "releases")
+        blocks += [Block([columns])] if soon else []
+        blocks += [Block(lines) for lines in self._grouped(soon)]
+        over = self._grouped([entry for entry in ends if entry["ended"]])
+        room = _UNLIMITED if everything else HEIGHT - sum(len(block.lines) for block in blocks) - _AROUND
+        shown: list[list[Line]] = []
+        while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
+            shown.append(over.pop(0))
+        if shown:
+            blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
+            blocks += [Block(lines) for lines in shown]
+        if rules and (everything or len(rules) == 1):
+            blocks.append(
+                Block([*([BLANK] if blocks else []), Line("no day is known", "heading"), heads("", "product", "support")])
+            )
+            blocks += [Block(self._without_day(entry)) for entry in rules]
+        more = [f"--all: {len(over)} more"] if over else []
+        return self._finished(blocks, day, more, everything=True)
+
+    def _without_day(self, entry: Content) -> list[Line]:
+        name, rule = self.label(entry["product"]), messages.support_rule(entry["published"], entry["says"])
+        return row(wrapped(f"{name}: {rule}", "  ", "    "), "", name, rule)
+
+    def _grouped(self, entries: list[Content]) -> list[list[Line]]:
+        """Return for each day and product a line with its releases."""
+        groups: dict[tuple[str, str], list[Content]] = {}
+        for entry in entries:
+            groups.setdefault((entry["last_day"], entry["product"]), []).append(entry)
+        lines = []
+        for (last, product), members in groups.items():
+            names = [self.value(product, entry["version"]) for entry in members]
+            head = f"{self.label(product)} " if names == [entry["version"] for entry in members] else ""
+            mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
+            text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
+            lines.append(row(text, last, self.label(product), shortened(names) + mark))
+        return lines
+
+    def _finished(self, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
+        foot = [BLANK, *wrapped(messages.footer(self.facts.meta["data_date"], day.toordinal(), more), "  ", style="dim")]
+        return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)
 
 
 def _release(release: Content, end: str | None, title: str) -> list[Line]:
@@ -61,64 +197,6 @@ def _release(release: Content, end: str | None, title: str) -> list[Line]:
     return row(labelled(title, "  ".join(cell for cell in cells if cell)), *cells)
 
 
-def release_lines(facts: Snapshot, product: Product, releases: list[Content], day: date) -> list[Line]:
-    """Return for the newest of some releases its days, builds, what it needs and what it works with."""
-    blocks: list[Block] = []
-    for number, entry in enumerate(releases[:_RELEASES]):
-        blocks += [Block([BLANK])] if number else []
-        blocks += _one(facts, product, entry, day)
-    if len(releases) > _RELEASES:
-        rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
-        blocks.append(Block([BLANK, *labelled("more", rest)]))
-    return _finished(facts, blocks, day, ["--why: sources"])
-
-
-def _one(facts: Snapshot, product: Product, entry: Content, day: date) -> list[Block]:
-    days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
-    if entry["eol"]:
-        word = "ended" if entry["eol"] < day.isoformat() else "ends"
-        days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
-    known = Names(facts).value(product.id, entry["version"])
-    name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
-    name = f"{product.label} {known}" if known == entry["version"] else name
-    blocks: list[Block] = []
-    foreign = {element.version: element.kind for element in facts.elements(product.id) if element.foreign}
-    builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
-    others = [build["version"] for build in entry["builds"] if build not in builds]
-    for number, build in enumerate(builds[:_BUILDS]):
-        blocks += labelled_block("" if number else "builds", _build(facts, build, foreign.get(build["version"])), 1)
-    blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
-    blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
-    links = [link for build in builds[:_BUILDS] for link in build["links"]]
-    if link := min(links, key=partial(_commonness, facts), default=None):
-        needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
-        parts = [*([needed] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
-        blocks += labelled_block("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})", 2)
-    for kind, title in _KINDS.items():
-        claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
-        machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
-        subjects = dict.fromkeys(named for c in claims if c not in machines and (named := _named(facts, c)))
-        blocks += labelled_block(title, "; ".join(subjects), 2)
-        names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
-        blocks += labelled_block(HARDWARE, ", ".join(names), 2)
-    blocks += labelled_block("works with", "" if builds else "; ".join(_speakers(facts, product, entry)), 2)
-    blocks += labelled_block("note", entry["note"], 3)
-    blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)
-    blocks += labelled_block("disputed", _points(entry), 1)
-    heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
-    return [heading, Block([BLANK]), *blocks] if blocks else [heading]
-
-
-def _speakers(facts: Snapshot, product: Product, entry: Content) -> list[str]:
-    """Return which releases of others are said to work with a release of `product`, by their product."""
-    versions_by_label: dict[str, list[str]] = {}
-    for claim in entry["claimed_by"]:
-        other = next((p for p in facts.products.values() if claim["of"].startswith(p.id)), None)
-        if claim["kind"] == "verified" and other and other != product:
-            versions_by_label.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
-    return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
-
-
 def _points(entry: Content) -> str:
     count = len(entry["disputes"])
     return f"{count} point{'s' if count > 1 else ''} (--why)" if count else ""
@@ -126,91 +204,3 @@ def _points(entry: Content) -> str:
 
 def _marked(day: str, kind: str, entry: Content) -> str:
     return f"{day} (disputed)" if kind in entry["disputed"] else day
-
-
-def _commonness(facts: Snapshot, link: Content) -> tuple[bool, int, int]:
-    """Return the sort key by which what a build links is shown for the commonest machine that says most."""
-    return bool(link["unlinked"]), -facts.families.index(link["os"]), -facts.grid["arch"].index(link["arch"])
-
-
-def _build(facts: Snapshot, build: Content, kind: str | None) -> str:
-    """Return a build with what it is for (the `kind` of device that it was compiled for), where it is, and its wheels."""
-    devices = listed([Names(facts).value("device", device) for device in ([kind] if kind else build["devices"])])
-    state = [build["stage"]] if build["stage"] != "stable" else []
-    state += ["yanked"] if build["yanked"] else []
-    where = listed([_channel(facts, channel) for channel in build["channels"]], "or")
-    pythons: dict[str, set[str]] = {}
-    for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
-        pythons.setdefault(wheel["os"], set()).update(wheel["python"])
-    order = facts.grid["python"]
-    wheels = [f"{Names(facts).value('os', system)} {ranges(names, order)}" for system, names in pythons.items()]
-    parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
-    return ", ".join(part for part in parts if part)
-
-
-def _channel(facts: Snapshot, channel: str) -> str:
-    known = next((c for c in channels(facts) if c.id == channel), None)
-    return channel if known is None else known.name if known.url else "default index"
-
-
-def _named(facts: Snapshot, claim: Content) -> str:
-    """Return what a claim is about: IPEX 2.8.0 or torch 2.8.*, under its condition."""
-    names = []
-    for term in claim["to"]:
-        product = next((p for p in facts.products.values() if term == p.id or term.startswith(f"{p.id}=")), None)
-        if product and (version := term.removeprefix(product.id).lstrip("=")):
-            is_named = product.scheme == "listed"
-            names.append(Names(facts).value(product.id, version) if is_named else f"{product.label} {version}")
-    return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
-
-
-def eol_lines(
-    facts: Snapshot, ends: list[Content], rules: list[Content], day: date, days: int, *, everything: bool = False
-) -> list[Line]:
-    """Return what ends within some days, soonest first, what has ended, latest first, and what has no day."""
-    soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
-    heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
-    blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
-    columns = heads("last day", "product", "releases")
-    blocks += [Block([columns])] if soon else []
-    blocks += [Block(lines) for lines in _grouped(facts, soon)]
-    over = _grouped(facts, [entry for entry in ends if entry["ended"]])
-    room = _UNLIMITED if everything else HEIGHT - sum(len(block.lines) for block in blocks) - _AROUND
-    shown: list[list[Line]] = []
-    while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
-        shown.append(over.pop(0))
-    if shown:
-        blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
-        blocks += [Block(lines) for lines in shown]
-    if rules and (everything or len(rules) == 1):
-        blocks.append(
-            Block([*([BLANK] if blocks else []), Line("no day is known", "heading"), heads("", "product", "support")])
-        )
-        blocks += [Block(_without_day(facts, entry)) for entry in rules]
-    more = [f"--all: {len(over)} more"] if over else []
-    return _finished(facts, blocks, day, more, everything=True)
-
-
-def _without_day(facts: Snapshot, entry: Content) -> list[Line]:
-    name, rule = Names(facts).label(entry["product"]), messages.support_rule(entry["published"], entry["says"])
-    return row(wrapped(f"{name}: {rule}", "  ", "    "), "", name, rule)
-
-
-def _grouped(facts: Snapshot, entries: list[Content]) -> list[list[Line]]:
-    """Return for each day and product a line with its releases."""
-    groups: dict[tuple[str, str], list[Content]] = {}
-    for entry in entries:
-        groups.setdefault((entry["last_day"], entry["product"]), []).append(entry)
-    lines = []
-    for (last, product), members in groups.items():
-        names = [Names(facts).value(product, entry["version"]) for entry in members]
-        head = f"{Names(facts).label(product)} " if names == [entry["version"] for entry in members] else ""
-        mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
-        text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
-        lines.append(row(text, last, Names(facts).label(product), shortened(names) + mark))
-    return lines
-
-
-def _finished(facts: Snapshot, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
-    foot = [BLANK, *wrapped(messages.footer(facts.meta["data_date"], day.toordinal(), more), "  ", style="dim")]
-    return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)

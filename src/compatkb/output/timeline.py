@@ -7,7 +7,9 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.output.citations import source_payloads
+from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
 from compatkb.output.json_document import document, foot
+from compatkb.output.writers import Links, render
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, picked
 
@@ -139,30 +141,20 @@ def _event(event: Event, day: date) -> dict[str, Any]:
 
 def markdown(facts: Snapshot, events: Sequence[Event], day: date) -> str:
     """Return the events as a Markdown table with numbered links to the sources."""
-    lines = ["| date | who | kind | event | sources |", "|---|---|---|---|---|"]
+    rows: list[tuple[Inline, ...]] = []
     for event in events:
-        title = " ".join([_cell(event.title), *(f"({mark})" for mark in marks(event, day))])
-        links = ", ".join(
-            f"[{number}](<{_target(url)}>)" if url else _cell(cited) for number, (cited, url) in enumerate(event.sources, 1)
-        )
-        lines.append(f"| {date_text(event)} | {_cell(facts.vendors[event.vendor])} | {event.kind} | {title} | {links} |")
-    notes = [
-        f"- {_cell(event.title)}: {_cell(d['about'])}: {_cell('; '.join(d['positions']))}. "
-        f"Decided {d['decided']}: {_cell(d['decision'])}. {_cell(d['reason'])}"
+        title = " ".join([event.title, *(f"({mark})" for mark in marks(event, day))])
+        links = [Span(str(n) if url else cited, url) for n, (cited, url) in enumerate(event.sources, 1)]
+        parted = tuple(piece for link in links for piece in (", ", link))[1:]
+        rows.append((date_text(event), facts.vendors[event.vendor], event.kind, title, parted))
+    notes = tuple(
+        f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
         for event in events
         for d in event.disputes
-    ]
-    return "\n".join([*lines, *(["", "Disputed:", "", *notes] if notes else [])]) + "\n"
-
-
-def _cell(content: str) -> str:
-    """Return text that Markdown shows as it is."""
-    plain = content.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", plain)
-
-
-def _target(url: str) -> str:
-    return url.replace("<", "%3C").replace(">", "%3E").replace("|", "%7C").replace("\n", "")
+    )
+    table = Table(("date", "who", "kind", "event", "sources"), tuple(rows))
+    disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
+    return render([table, *disputed], Links())
 
 
 def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
