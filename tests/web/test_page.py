@@ -200,6 +200,7 @@ def test_first_screen_has_the_answer(live: str, watched: Any) -> None:
             ").observe({ type: 'layout-shift', buffered: true });"
         )
         page = one.show(live)
+        page.wait_for_selector(".b.guess")
         page.wait_for_timeout(600)
         visible = [box for box in (button.bounding_box() for button in page.locator(".recipe .copy").all()) if box]
         assert len(visible) == 1
@@ -266,8 +267,9 @@ def test_the_installer_is_remembered(address: str, watched: Any) -> None:
     page = one.show(f"{address}xpu/2.8_linux.html")
     page.locator("label", has_text=re.compile("^uv$")).click()
     assert page.locator(".recipe:visible pre").inner_text().startswith("uv pip install")
-    page = one.show(f"{address}xpu/arc-b.html")
-    assert page.locator(".recipe:visible pre").inner_text().startswith("uv pip install")
+    page = one.show(f"{address}xpu/arc-b.html")  # whose systems have a command each
+    commands = page.locator(".recipe:visible pre").all_inner_texts()
+    assert {command.split(" torch")[0] for command in commands} == {"uv pip install"}
 
 
 def test_commands_are_quoted_for_the_system(asker: Asker, live: str, watched: Any) -> None:
