@@ -59,7 +59,7 @@ def test_what_is_waived_only_adds_stacks(question: tuple[World, Case], folder: P
         assert bool(Search(problem, Aim.FIRST).run()) is bool(before)
         assert not problem.waived
         with pytest.raises(FrozenInstanceError):
-            problem.waived = frozenset(every)  # type: ignore[misc]
+            problem.waived = frozenset(every)  # type: ignore[misc]  # which must fail
 
 
 # -- sets of elements ---------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_an_environment_never_changes(facts: Snapshot) -> None:
     """It can be asked again and again, and be a key."""
     environment = read_environment(facts, [("torch", "2.8.0")], ("xpu",), CLOCK)
     with pytest.raises(FrozenInstanceError):
-        environment.pins = ()  # type: ignore[misc]
+        environment.pins = ()  # type: ignore[misc]  # which must fail
     assert {environment: 1}[read_environment(facts, [("torch", "2.8.0")], ("xpu",), CLOCK)] == 1
 
 

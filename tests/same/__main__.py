@@ -160,7 +160,7 @@ def shared_snapshot() -> None:
 
     from compatkb.cli import opening
 
-    opening.Snapshot = cache(opening.Snapshot)  # type: ignore[misc, assignment]
+    opening.Snapshot = cache(opening.Snapshot)  # type: ignore[misc, assignment]  # in place of the class
 
 
 def everything(sections: list[str], every: int, processes: int) -> dict[str, dict[str, str]]:
