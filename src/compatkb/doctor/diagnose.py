@@ -19,7 +19,6 @@ from compatkb.engine.known_issues import (
     DEVICE,
     HARDWARE,
     SYSTEM,
-    IssueCondition,
     IssueMatch,
     KnownIssue,
     Surroundings,
@@ -131,13 +130,16 @@ def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
 
 
 def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
-    """Return the known issues that a text shows and does not refute, those of which it says the most first."""
+    """Return the known issues that a text shows and does not refute, those of which it says the most first.
+
+    The text names a release that the issue is about: a device alone says too little.
+    """
     place = Surroundings({read.product: (read.version,) for read in installed(versions)}, masks_of(facts, versions), False)
     found = []
     for issue in known_issues(facts):
         hits = tuple(hit for sign in issue.signs if (hit := pasted.find(sign)) is not None)
         match = match_at(facts, issue, place) if hits else None
-        if match and any(_is_named(condition) and condition not in match.unsaid for condition in issue.conditions):
+        if match and any(condition.spec and condition not in match.unsaid for condition in issue.conditions):
             steps = tuple(cure.do for cure in issue.cures if cure.do)
             kind = "issue" if _package_cure(facts, issue) else "machine"
             weight = _KNOWN - 2 * len(match.unsaid)
@@ -145,11 +147,6 @@ def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) ->
                 Candidate(issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match)
             )
     return tuple(sorted(found, key=lambda candidate: -candidate.weight))
-
-
-def _is_named(condition: IssueCondition) -> bool:
-    """Return whether a condition is about certain releases: a device alone says too little for an issue of a release."""
-    return bool(condition.spec)
 
 
 def masks_of(facts: Snapshot, versions: tuple[Read, ...]) -> dict[str, int]:

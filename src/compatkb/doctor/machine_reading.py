@@ -5,20 +5,19 @@ means is looked up in the data.
 """
 
 import re
+from functools import lru_cache
+from itertools import islice
 
 from compatkb.doctor.error_text import ErrorText
-from compatkb.doctor.version_extraction import SAYS, Read, mask_of
+from compatkb.doctor.version_extraction import SAYS, Read
+from compatkb.store.queries.products import hardware_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
 
-_GPU = re.compile(
-    r"(?:arc(?:\s?\(tm\)|™)? ?(?:pro )?[ab]\d{2,3}[a-z]?"
-    r"|data cent(?:er|re) gpu (?:max|flex)(?: series)?(?: \d{3,4})?"
-    r"|(?:max|flex) (?:1100|1550|1450|140|170)"
-    r"|core(?:\s?\(tm\)|™)? ultra (?:x?[3579]) (?:processor )?\d{3}[a-z]{1,2}"
-    r"|(?:meteor|lunar|panther|arrow|nova|wildcat) lake(?:-[a-z]{1,2})?"
-    r"|(?<![a-z0-9_./-])[ab]\d{3}m?(?![a-z0-9_.-]))"
-)
+_TRADE = re.compile(r"\((?:r|tm|c)\)|[®™©]")
+_TOKEN = re.compile(r"[a-z0-9]+")
+_TOKENS = 5  # of a name at the most: data center gpu max 1550
 _PCI = re.compile(r"8086[:\s]+(?:0x)?([0-9a-f]{4})(?![0-9a-f])|\b0x([0-9a-f]{4})\b|_0x([0-9a-f]{4})_|&dev_([0-9a-f]{4})")
 _KERNEL = re.compile(
     r"(?:linux(?:-| version | [a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
@@ -26,7 +25,7 @@ _KERNEL = re.compile(
 )
 _RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it
-_MOST = 64  # names of a kind that are looked up
+_MOST = 64  # PCI ids that are looked up
 
 
 def machine_reads(facts: Snapshot, pasted: ErrorText) -> tuple[Read, ...]:
@@ -38,22 +37,49 @@ def _gpu(facts: Snapshot, pasted: ErrorText) -> Read | None:
     hardware = facts.products.get("hardware")
     if hardware is None:
         return None
-    elements = facts.elements(hardware.id)
     found: dict[str, int] = {}
-    for match in list(_GPU.finditer(pasted.plain))[:_MOST]:
-        mask = mask_of(facts, hardware, match[0])
-        if mask and mask & (mask - 1) == 0:  # one family, not a wider word
-            found.setdefault(elements[mask.bit_length() - 1].version, match.start())
-    if not found:
-        by_id = {device: record["hardware"] for record in guide_records(facts, "graphics") for device in record["ids"]}
-        for match in list(_PCI.finditer(pasted.plain))[:_MOST]:
-            name = by_id.get(next(filter(None, match.groups())))
-            if name:
-                found.setdefault(name, match.start())
+    by_id = {device: record["hardware"] for record in guide_records(facts, "graphics") for device in record["ids"]}
+    for match in islice(_PCI.finditer(pasted.plain), _MOST):
+        if name := by_id.get(next(filter(None, match.groups()))):
+            found.setdefault(name, match.start())
+    found = found or _named(facts, hardware, pasted)
     if len(found) != 1:
         return None
     ((name, at),) = found.items()
     return Read(hardware.id, name, pasted.line_at(at)[0], SAYS)
+
+
+def _named(facts: Snapshot, hardware: Product, pasted: ErrorText) -> dict[str, int]:
+    """Return the families of GPUs that a text names, each with the place of the first name.
+
+    A name is one of the data: up to five words in a row, marks of trade left out. One word alone has a digit: `max` and `arc`
+    are words of other things.
+    """
+    names, ends = _names(facts, hardware)
+    tokens = [(m[0], m.start()) for m in _TOKEN.finditer(_TRADE.sub(lambda mark: " " * len(mark[0]), pasted.plain))]
+    found: dict[str, int] = {}
+    for number, (last, _) in enumerate(tokens):
+        key = ""
+        for token, at in reversed(tokens[max(0, number - _TOKENS + 1) : number + 1]) if last in ends else ():
+            key = token + key
+            if key not in ends:
+                break
+            if key in names and not (key == last and key.isalpha()):
+                found.setdefault(names[key], at)
+    return found
+
+
+@lru_cache(8)
+def _names(facts: Snapshot, hardware: Product) -> tuple[dict[str, str], frozenset[str]]:
+    """Return the families that have a device beside the CPU, by each name that means one of them alone; how names end."""
+    elements, devices = facts.elements(hardware.id), hardware_devices(facts)
+    names = {}
+    for name in facts.names(hardware.id):
+        mask = facts.word(hardware.id, name) or 0
+        family = elements[mask.bit_length() - 1].version if mask and mask & (mask - 1) == 0 else ""
+        if devices.get(family, ())[:1] not in ((), ("cpu",)):
+            names[name] = family
+    return names, frozenset(name[at:] for name in names for at in range(len(name)))
 
 
 def _kernel(facts: Snapshot, pasted: ErrorText) -> Read | None:

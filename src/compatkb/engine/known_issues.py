@@ -13,8 +13,6 @@ from compatkb.core.vocabulary import Role
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
-HARM = ("wrong-result", "crash", "hang", "install", "missing", "slow")
-"""The effects of issues, the gravest first."""
 SYSTEM, HARDWARE, DEVICE = "os", "hardware", "device"
 
 
@@ -50,11 +48,6 @@ class KnownIssue(NamedTuple):
     aliases: tuple[str, ...]
     note: str | None
     sources: tuple[tuple[str, str | None], ...]
-
-    @property
-    def products(self) -> tuple[str, ...]:
-        """The products whose releases it is about."""
-        return tuple(condition.product for condition in self.conditions if condition.spec)
 
 
 class Surroundings(NamedTuple):
@@ -142,22 +135,9 @@ def _within(scheme: Scheme, spec: str, version: str) -> bool | None:
         return None
 
 
-def issues_at(facts: Snapshot, place: Surroundings) -> tuple[IssueMatch, ...]:
-    """Return the issues that a place has or may have, those that it has first, then by harm.
-
-    An issue is about the place only where a product that it names is there.
-    """
-    named = (issue for issue in known_issues(facts) if any(product in place.versions for product in issue.products))
-    return tuple(sorted(filter(None, (match_at(facts, issue, place) for issue in named)), key=_harm))
-
-
 def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
     """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
     held = [(condition, holds(facts, condition, place)) for condition in issue.conditions]
     if any(holding is False for _, holding in held):
         return None
     return IssueMatch(issue, tuple(condition for condition, holding in held if holding is None))
-
-
-def _harm(match: IssueMatch) -> tuple[bool, int, int]:
-    return bool(match.unsaid), HARM.index(match.issue.effect), len(match.unsaid)

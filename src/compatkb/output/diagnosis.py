@@ -48,7 +48,7 @@ def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str
     shown = Presenter(facts, request_of(diagnosis.answer, day))
     first = diagnosis.candidates[0] if diagnosis.candidates else None
     if first:
-        title, why = issue_headline(shown, first.issue) if first.issue else (first.title, first.why)
+        title, why = _said(shown, first)
         blocks = [Block(wrapped(title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
         blocks.append(Block(wrapped(why, "  "), 4))
     else:
@@ -59,7 +59,7 @@ def diagnosis_lines(facts: Snapshot, diagnosis: Diagnosis, day: date, shell: str
     blocks.append(Block([BLANK]))
     blocks += _fix(shown, diagnosis, shell)
     for other in _others(diagnosis):
-        blocks += labelled_block("or", f"{other.title} (line {other.hits[0].line})", 3)
+        blocks += labelled_block("or", f"{_said(shown, other)[0]} (line {other.hits[0].line})", 3)
     if not first:
         blocks += labelled_block("collect", "; ".join(diagnosis.collect))
     elif diagnosis.about_versions:
@@ -81,6 +81,11 @@ def _shown_lines(candidate: Candidate) -> list[Block]:
         text = f"{head}{hit.text.strip()}"
         lines.append(Line(text if len(text) <= WIDTH else text[: WIDTH - 1] + "…", "dim"))
     return [Block(lines if candidate.hits else []), Block([BLANK])]
+
+
+def _said(shown: Presenter, candidate: Candidate) -> tuple[str, str]:
+    """Return what a cause is called, and why it is one."""
+    return issue_headline(shown, candidate.issue) if candidate.issue else (candidate.title, candidate.why)
 
 
 def _steps(shown: Presenter, candidate: Candidate) -> tuple[str, ...]:
@@ -214,7 +219,8 @@ def diagnosis_json(facts: Snapshot, diagnosis: Diagnosis, day: date) -> str:
         "version_problem": diagnosis.about_versions if diagnosis.candidates else None,
         "causes": [
             {
-                **picked(candidate, "id kind title why weight"),
+                **picked(candidate, "id kind weight"),
+                **dict(zip(("title", "why"), _said(shown, candidate), strict=True)),
                 "do": list(_steps(shown, candidate)),
                 "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
                 "sources": source_payloads(candidate.sources),

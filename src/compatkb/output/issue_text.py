@@ -45,12 +45,3 @@ def issue_cures(names: Names, issue: KnownIssue) -> tuple[str, ...]:
 def _targets(issue: KnownIssue) -> list[tuple[str, str]]:
     split = (re.match(r"([a-z0-9_.-]+?)\s*([=<>!~].*)", cure.to) for cure in issue.cures if cure.to)
     return [(match[1], match[2]) for match in split if match]
-
-
-def issue_row(names: Names, match: IssueMatch) -> str:
-    """Return an issue as one row of an answer: its condition where that is open, its title, and what cures it."""
-    issue = match.issue
-    where = f"if {listed([issue_condition(names, condition) for condition in match.unsaid])}: " if match.unsaid else ""
-    cures = (*issue_cures(names, issue), *(cure.do.rstrip(".") for cure in issue.cures if cure.do))
-    name = issue.aliases[0] if issue.aliases else issue.sources[0][0]
-    return f"{where}{issue.title} ({_EFFECTS[issue.effect]}; {name})" + (f"; {cures[0]}" if cures else "")
