@@ -282,7 +282,7 @@ def side_by_side(folder: Path, at_once: int = 8) -> str:
     old = orderly(compatkb(folder, *FIND), 0).out
     path = folder / "data" / "products" / "torchvision.toml"
     text = path.read_text(encoding="utf-8")
-    changed = text.replace("torch==2.1.0", "torch==2.2.0")
+    changed = text.replace('["0.16.0", "2.1.0"', '["0.16.0", "2.2.0"')
     assert changed != text
     path.write_text(changed, encoding="utf-8")
     new = orderly(compatkb(folder, *FIND), 0).out

@@ -354,9 +354,9 @@ def test_a_stack_says_who_speaks_for_it_and_how(tmp_path: Path) -> None:
     helper = product("helper", rank=600, releases=["3.0", "2.0", "1.0"], claims=[said, stated, inferred, elsewhere, other])
     facts = universe(tmp_path, [product("torch", releases=["2.0.0", "1.0.0"]), helper])
     for version, verdict, level, claims in (
-        ("3.0", "unknown", Certainty.UNKNOWN, (said, other)),
-        ("2.0", "works", Certainty.CERTAIN, (said, stated)),
-        ("1.0", "likely", Certainty.INFERRED, (said, inferred)),
+        ("3.0", "unknown", Certainty.UNKNOWN, (other, said)),  # of a version before those of any
+        ("2.0", "works", Certainty.CERTAIN, (stated, said)),
+        ("1.0", "likely", Certainty.INFERRED, (inferred, said)),
     ):
         stack = ask(facts, "torch==2.0.0", f"helper=={version}", os="linux").stacks[0]
         assert stack.verdict == verdict
