@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
@@ -104,8 +105,9 @@ def asked(every: int) -> Iterator[tuple[str, str, list[str]]]:
         if number % every == 0:
             yield words[0], line, words
     for section in ("check", "migrate", "diagnose"):
-        for path in sorted((CASES / section).glob("*.toml"))[::every]:
-            yield section, path.stem, [section, str(path)]
+        for path in sorted((CASES / section).glob("*.toml")):
+            if crc32(path.stem.encode()) % every == 0:  # by its name: the same ones when others go
+                yield section, path.stem, [section, str(path)]
 
 
 def made(item: tuple[str, str, list[str]]) -> tuple[str, str, str]:
