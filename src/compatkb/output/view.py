@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
@@ -198,7 +198,7 @@ def grouped(stacks: Iterable[StackView], wide: Callable[[list[StackView]], tuple
             groups.append([stack])
         else:
             group.append(stack)
-    return tuple(StackGroup(tuple(group), lambda group=group: wide(group)) for group in groups)  # type: ignore[misc]
+    return tuple(StackGroup(tuple(group), partial(wide, group)) for group in groups)
 
 
 def _is_alike(one: StackView, other: StackView) -> bool:
