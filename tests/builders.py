@@ -309,12 +309,13 @@ def wheel_file(
     requires: tuple[str, ...] = (),
     metadata_version: str | None = None,
     tag: str = "py3-none-any",
+    headers: Sequence[str] = (),
 ) -> tuple[str, bytes]:
     """Return name and content of a wheel that installers take; `metadata_version` is what it falsely claims to be."""
     base = f"{name.replace('-', '_')}-{version}"
     info = f"{base}.dist-info"
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {metadata_version or version}"]
-    lines += [f"Requires-Dist: {text}" for text in requires]
+    lines += [*(f"Requires-Dist: {text}" for text in requires), *headers]
     members: dict[str, str | bytes] = dict(files)
     members[f"{info}/METADATA"] = "\n".join(lines) + "\n"
     members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"

@@ -10,14 +10,18 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from email.parser import BytesHeaderParser
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from builders import wheel_file
 from conftest import ROOT
-from packaging.utils import canonicalize_name, parse_wheel_filename
+from loopback import Index, serve
+from packaging.utils import canonicalize_name
 
 from compatkb.api import KnowledgeBase
 from compatkb.core.clock import Clock, current_day
@@ -27,9 +31,9 @@ from compatkb.request.parser import make_request
 from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
-from compatkb.validate import pip, recorded_index
+from compatkb.validate import pip
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.record import RecordedIndex, Wheel, line_of
+from compatkb.validate.indexes import listed, network
 from compatkb.validate.session import run_context
 from compatkb.validate.targets import fits
 
@@ -154,8 +158,8 @@ def recorded_versions(context: RunContext) -> Callable[[str, str], list[str]]:
     """Return what looks up the final versions of a distribution that the index has for a Python."""
 
     def versions(distribution: str, python: str) -> list[str]:
-        page = recorded_index.records_for(context, CHANNEL)[0].page(distribution) or []
-        there = {parse_wheel_filename(wheel.file)[1] for wheel in page if fits(wheel.file, python, PLATFORM)}
+        files = listed(cell_of((), python), context, distribution)
+        there = {file.version for file in files if fits(file.entry.name, python, PLATFORM)}
         return [str(version) for version in sorted(there) if not version.is_prerelease]
 
     return versions
@@ -250,7 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--work", type=Path, required=True, help="folder for the record and for what pip says")
+    parser.add_argument("--work", type=Path, required=True, help="folder for what pip says")
     parser.add_argument("--pip-only", action="store_true", help="ask pip alone, and keep what it says for later")
     parser.add_argument("--keep", type=int, metavar="N", help="keep so many questions a Python as the sample of the tests")
     parser.add_argument("--python", action="append", metavar="V", help="keep: for this Python; may be repeated")
@@ -266,7 +270,6 @@ def main() -> None:
     for number, question in enumerate(questions(asker, arguments.count), 1):
         found.append({"pip": ask(question.cell(facts))[0]} if arguments.pip_only else judge(facts, question, ask))
         print(f"\r{number} of {arguments.count}", end="", file=sys.stderr)
-    recorded_index.save()
     if arguments.pip_only:
         print(f"\npip: {Counter(str(line['pip']) for line in found)}", file=sys.stderr)
     elif arguments.keep:
@@ -281,28 +284,16 @@ def main() -> None:
 
 
 def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], context: RunContext) -> None:
-    """Keep a sample of what pip settled, and of the record what pip asks for to answer it again."""
-    asked: dict[str, set[str]] = {}
-
-    class Noting(RecordedIndex):
-        """A record that notes which pages and which metadata are asked for."""
-
-        def page(self, distribution: str) -> list[Wheel] | None:
-            asked.setdefault(str(canonicalize_name(distribution)), set())
-            return super().page(distribution)
-
-        def metadata(self, distribution: str, file: str) -> str | None:
-            asked.setdefault(str(canonicalize_name(distribution)), set()).add(file)
-            return super().metadata(distribution, file)
-
-    recorded_index.RecordedIndex = Noting  # type: ignore[misc]  # a subclass in the class's place
+    """Keep a sample of what pip settled, and of the index what pip asks for to answer it again."""
     chosen = [line for python in pythons for line in _mixed([line for line in found if line["python"] == python], most)]
     facts = KnowledgeBase().facts
     told = []
-    for number, line in enumerate(chosen, 1):
-        again = judge(facts, key_of(line), asking(context))
-        told.append({name: again[name] for name in ("python", "pins", "pip")})
-        print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
+    with serve(Mirror(context=context, pythons=tuple(pythons))) as mirror:
+        ask = asking(replace(context, indexes={CHANNEL: f"{mirror.url}/simple/"}, pages={}))
+        for number, line in enumerate(chosen, 1):
+            again = judge(facts, key_of(line), ask)
+            told.append({name: again[name] for name in ("python", "pins", "pip")})
+            print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
     SAMPLE.mkdir(parents=True, exist_ok=True)
     lines = sorted(json.dumps(line, sort_keys=True) for line in told)
     (SAMPLE / "questions.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -311,19 +302,74 @@ def keep(found: list[dict[str, Any]], most: int, pythons: Iterable[str], context
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.jsonl"):
         path.unlink()
-    for name, files in sorted(asked.items()):
-        fitting = [w for w in recorded_index.records_for(context, CHANNEL)[0].page(name) or () if _fits(w, pythons)]
-        kept = [
-            replace(wheel, uploaded=None) if wheel.file in files else Wheel(wheel.file, wheel.requires_python, wheel.yanked)
-            for wheel in fitting
-            if wheel.file in files or name in whole
-        ]
-        text = "".join(f"{line_of(wheel)}\n" for wheel in sorted(kept, key=lambda wheel: wheel.file))
+    for name, lines_by_file in mirror.kept.items():
+        kept = [line for file, line in sorted(lines_by_file.items()) if "headers" in line or name in whole]
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in kept)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
 
-def _fits(wheel: Wheel, pythons: Iterable[str]) -> bool:
-    return any(fits(wheel.file, python, PLATFORM) for python in pythons)
+@dataclass
+class Mirror(Index):
+    """What the real index has for some Pythons, read as it is asked for, and kept as lines of a record."""
+
+    hashes: bool = False
+    context: RunContext = field(kw_only=True)
+    pythons: tuple[str, ...] = ()
+    kept: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    def page(self, name: str = "") -> str:
+        """Return the page of a distribution: no hash, since what stands behind it is hollow."""
+        if name not in self.kept:
+            files = listed(cell_of((), self.pythons[0]), self.context, name)
+            entries = [f.entry for f in files if any(fits(f.entry.name, python, PLATFORM) for python in self.pythons)]
+            lines = [{"file": e.name, "requires_python": e.requires_python, "yanked": e.yanked} for e in entries]
+            stated = ({key: value for key, value in line.items() if value is not None} for line in lines)
+            self.kept[name] = {line["file"]: line for line in stated}
+            fill(self, self.kept[name].values())
+        return super().page(name)
+
+    def content(self, file: str) -> bytes | None:
+        """Return a wheel with the real one's metadata and nothing else."""
+        name = str(canonicalize_name(file.split("-", maxsplit=1)[0]))
+        line = self.kept.get(name, {}).get(file)
+        if line is None:
+            return None
+        if "headers" not in line:
+            real = next(f for f in listed(cell_of((), self.pythons[0]), self.context, name) if f.entry.name == file)
+            content = network(self.context.indexes.get(CHANNEL), False, self.context.seconds).metadata(name, real) or b""
+            message = BytesHeaderParser().parsebytes(content)
+            line["headers"] = [[key, " ".join(str(value).split())] for key, value in message.items() if key in FIELDS]
+            fill(self, [line])
+        return self.files[file]
+
+
+FIELDS = ("Metadata-Version", "Name", "Version", "Requires-Python", "Requires-Dist", "Provides-Extra", "Dynamic")
+"""The fields that resolution reads; without Provides-Extra an extra is dropped in silence, and answers flip."""
+
+
+def fill(index: Index, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Add wheels to an index; one whose metadata nobody read is there by its name alone."""
+    for line in lines:
+        file = line["file"]
+        _, version, *_ = file.split("-")
+        index.files[file] = b""
+        if headers := line.get("headers"):
+            more = [f"{key}: {value}" for key, value in headers if key not in ("Metadata-Version", "Name", "Version")]
+            tag = "-".join(file.removesuffix(".whl").split("-")[-3:])
+            index.files[file] = wheel_file(dict(headers)["Name"], version, {}, tag=tag, headers=more)[1]
+        for said, key in ((index.requires_python, "requires_python"), (index.yanked, "yanked")):
+            if key in line:
+                said[file] = line[key]
+
+
+@contextmanager
+def recorded() -> Iterator[str]:
+    """Serve the part of the index that answers the sample; yields its address."""
+    with serve() as index:
+        index.hashes = False
+        for path in sorted((SAMPLE / "record" / CHANNEL).glob("*.jsonl")):
+            fill(index, read_lines(path))
+        yield f"{index.url}/simple/"
 
 
 def _mixed(found: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:

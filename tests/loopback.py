@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import html
 import re
 import threading
 from collections.abc import Iterator
@@ -20,12 +21,14 @@ from compatkb.core.http_server import Listener
 class Index:
     """What the index holds, and how much it sent."""
 
-    url: str
+    url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     wrong_hash: set[str] = field(default_factory=set)
     ranges: bool = True
     hashes: bool = True
     yanked: dict[str, str] = field(default_factory=dict)  # file: reason
+    requires_python: dict[str, str] = field(default_factory=dict)  # by file
+    silent: set[str] = field(default_factory=set)  # projects whose page is forbidden
     sent: int = 0  # bytes of files
     asked: list[str] = field(default_factory=list)  # the projects whose pages were asked for
 
@@ -37,6 +40,10 @@ class Index:
         self.files[file] = content
         return file
 
+    def content(self, file: str) -> bytes | None:
+        """Return a file, None where there is none of this name."""
+        return self.files.get(file)
+
     def page(self, name: str = "") -> str:
         """Return the page of a project, or one with the links of all."""
         rows = []
@@ -45,13 +52,15 @@ class Index:
                 digest = hashlib.sha256(content + (b"!" if file in self.wrong_hash else b"")).hexdigest()
                 part = f"#sha256={digest}" if self.hashes else ""
                 more = f' data-yanked="{self.yanked[file]}"' if file in self.yanked else ""
+                if python := self.requires_python.get(file):
+                    more += f' data-requires-python="{html.escape(python)}"'
                 rows.append(f'<a href="/files/{file.replace("+", "%2B")}{part}"{more}>{file}</a>')
         return f"<!DOCTYPE html><html><body>{''.join(rows)}</body></html>" if rows else ""
 
 
 @contextmanager
-def serve() -> Iterator[Index]:
-    """Serve an index on the loopback interface."""
+def serve(made: Index | None = None) -> Iterator[Any]:
+    """Serve an index, an empty one unless given, on the loopback interface; its `url` is set."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -60,6 +69,9 @@ def serve() -> Iterator[Index]:
         def do_GET(self) -> None:
             if found := re.fullmatch(r"/simple/([^/]+)/", self.path):
                 index.asked.append(found[1])
+                if found[1] in index.silent:
+                    self.answer(403, b"", "text/html")
+                    return
                 text = index.page(found[1]).encode()
                 self.answer(200 if text else 404, text, "text/html")
             elif self.path == "/links":
@@ -80,7 +92,7 @@ def serve() -> Iterator[Index]:
             elif self.path.startswith("/huge/"):
                 self.answer(200, b"<a>" * (6 << 20), "text/html")
             elif found := re.fullmatch(r"/files/(.+)", self.path):
-                body = index.files.get(found[1].replace("%2B", "+"))
+                body = index.content(found[1].replace("%2B", "+"))
                 if body is None:
                     self.answer(404, b"", "text/plain")
                     return
@@ -122,7 +134,8 @@ def serve() -> Iterator[Index]:
 
     asleep = threading.Event()
     server = Listener(("127.0.0.1", 0), Handler)
-    index = Index(f"http://127.0.0.1:{server.server_address[1]}")
+    index = made or Index()
+    index.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

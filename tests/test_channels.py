@@ -21,12 +21,12 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip, recorded_index
+from compatkb.validate import pip
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.importing import check as check_import
-from compatkb.validate.index_urls import addresses_of, shown
+from compatkb.validate.indexes import addresses_of, shown
 from compatkb.validate.published import check as check_published
 from compatkb.validate.targets import this_platform
 from compatkb.validate.uv import check as check_uv
@@ -77,7 +77,7 @@ def far() -> Iterator[Index]:
 
 
 @pytest.fixture
-def context(tmp_path: Path, near: Index, far: Index) -> Iterator[RunContext]:
+def context(tmp_path: Path, near: Index, far: Index) -> RunContext:
     """A context with the real data, in which machines have an XPU and loopback indexes answer."""
     data = tmp_path / "data"
     data.mkdir()
@@ -93,8 +93,7 @@ def context(tmp_path: Path, near: Index, far: Index) -> Iterator[RunContext]:
         TODAY, tmp_path / "work", tmp_path / "cache", data,
         channels=channels, indexes=indexes, seconds=60,
     )  # fmt: skip
-    with with_own_pip(made) as context:
-        yield context
+    return with_own_pip(made)
 
 
 def cell(channel: str, tool: str, *pins: str, level: Level | None = None, device: str = "xpu") -> ValidationCell:
@@ -129,10 +128,9 @@ QUICK = {("pip", "page-of-links"), ("uv", "beside-the-default")}
     ],
 )
 def test_builds_of_a_channel_are_found(context: RunContext, channel: str, pins: tuple[str, ...], tool: str) -> None:
-    """Exact builds with local labels resolve over the channel in its style, and the record says which channel it was."""
+    """Exact builds with local labels resolve over the channel in its style, and the answer says which channel it was."""
     seen = CHECKS[tool](cell(channel, tool, *pins), context)
     assert (seen.outcome, seen.index) == (Outcome.OK, channel), seen.detail
-    assert bool(seen.recorded) is (tool != "index")
 
 
 @pytest.mark.long
@@ -145,18 +143,11 @@ def test_two_installers_find_the_same_builds(context: RunContext, channel: str) 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("tool", "live"),
-    [
-        *(("index", False), ("pip", False), ("uv", False)),
-        *(pytest.param(tool, True, marks=pytest.mark.soak) for tool in ("pip", "uv")),
-    ],
-)
-def test_builds_that_a_channel_lacks(context: RunContext, tool: str, *, live: bool) -> None:
+@pytest.mark.parametrize("tool", ["index", "pip", "uv"])
+def test_builds_that_a_channel_lacks(context: RunContext, tool: str) -> None:
     """Another label, and another Python's wheel, are not found: the default index has the version and is not asked."""
-    own = replace(context, live=live)
     for pin in ("torch==2.8.0+rocm", "torch==2.9.0+xpu", "torch==2.1.0")[: 1 if tool == "pip" else 3]:
-        seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), own)
+        seen = CHECKS[tool](cell("pytorch-xpu", tool, pin), context)
         assert seen.outcome is Outcome.NOT_FOUND, seen.detail
 
 
@@ -189,8 +180,6 @@ WAYS = {
     "no-page": ("{}/text/", "no index page"),
 }
 
-RECORDED = ("forbidden", "endless-redirect")
-"""What is asked of a record, too, which takes the installers to run."""
 QUICK = ("forbidden",)
 
 
@@ -201,20 +190,17 @@ def test_an_index_that_does_not_answer_says_nothing(context: RunContext, near: I
     address, words = WAYS[way]
     url = address.format(near.url)
     asked = replace(cell("pytorch-xpu", "python", *NATIVE, level=Level.IMPORT), platform=here(context.data))
-    for live in (False, True) if way in RECORDED else (True,):
-        own = replace(context, indexes=context.indexes | {"pytorch-xpu": url}, live=live)
-        seen = [check(cell("pytorch-xpu", tool, *NATIVE), own) for tool, check in CHECKS.items()]
-        seen += [check_import(asked, own)] if live else []
-        for observation in seen:
-            assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
+    own = replace(context, indexes=context.indexes | {"pytorch-xpu": url})
+    seen = [check(cell("pytorch-xpu", tool, *NATIVE), own) for tool, check in CHECKS.items()]
+    for observation in (*seen, check_import(asked, own)):
+        assert (observation.outcome, words in observation.detail) == (Outcome.NOT_CHECKED, True), observation.detail
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("live", [False, pytest.param(True, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("tool", ["index", "pip", "uv"])
-def test_one_of_two_indexes_is_not_enough(context: RunContext, tool: str, *, live: bool) -> None:
+def test_one_of_two_indexes_is_not_enough(context: RunContext, tool: str) -> None:
     """What resolves on the default index alone says nothing of a channel beside it that does not answer."""
-    own = replace(context, indexes=context.indexes | {"intel-xpu": f"{NOWHERE}/simple/"}, live=live)
+    own = replace(context, indexes=context.indexes | {"intel-xpu": f"{NOWHERE}/simple/"})
     seen = CHECKS[tool](cell("intel-xpu", tool, "numpy==1.26.4"), own)
     assert (seen.outcome, "no connection" in seen.detail) == (Outcome.NOT_CHECKED, True), seen.detail
 
@@ -230,17 +216,13 @@ def test_channel_without_a_place_is_not_checked(context: RunContext) -> None:
 # -- which index answered -------------------------------------------------------------------------------------------
 
 
-def test_another_address_is_another_question(context: RunContext) -> None:
-    """What an address said in a channel's place neither takes the place of the channel's own words nor its record."""
+def test_another_address_is_another_question() -> None:
+    """What an address said in a channel's place does not take the place of the channel's own words."""
     own = cell("pytorch-xpu", "pip", *NATIVE)
     other = replace(own, answered="https://index.example/simple")
     seen = [c.observed(Outcome.OK, TODAY) for c in (own, other)]
     assert len(merged(seen)) == 2
     assert seen[1].answered in other.id
-    check_published(cell("pytorch-xpu", "index", *NATIVE), context)
-    recorded_index.save()
-    names = {path.name for path in (context.cache / "record" / f"{TODAY}").iterdir()}
-    assert not names & {"default", "pytorch-xpu"}
 
 
 def test_address_is_shown_without_secrets() -> None:

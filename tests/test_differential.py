@@ -21,6 +21,7 @@ from differential import (
     key_of,
     questions,
     read_lines,
+    recorded,
     recorded_versions,
 )
 from validation import HERE, with_own_pip
@@ -56,10 +57,8 @@ def context(tmp_path_factory: pytest.TempPathFactory, facts: Snapshot) -> Iterat
     folder = tmp_path_factory.mktemp("differential")
     day = date.fromisoformat(facts.meta["data_date"])
     named = [f"{HERE}={sys.executable}"]
-    with with_own_pip(
-        run_context(facts, ROOT / "data", folder / "work", folder, day, named, record=SAMPLE / "record")
-    ) as made:
-        yield made
+    with recorded() as url:
+        yield with_own_pip(run_context(facts, ROOT / "data", folder / "work", folder, day, named, indexes={"default": url}))
 
 
 @pytest.mark.long

@@ -273,7 +273,7 @@ def test_a_wheel_is_read_again_for_other_symbols(tmp_path: Path, index: Index, c
     """What the data say of whose symbols are meant is part of the question that the cache answers."""
     offer(index, "audio", "1.0", {"audio/_C.so": library(tmp_path, "_C.so", asking("torch_a", "other_b"))})
     url = f"{index.url}/"
-    file = wheel_for(url, False, "audio", "1.0", PLATFORM)
+    file = wheel_for(context, url, False, "audio", "1.0", PLATFORM)
     for names, found in ((("torch_*",), ("torch_a",)), (("other_*",), ("other_b",)), (("torch_*",), ("torch_a",))):
         exports = TORCH.model_copy(update={"names": names})
         (read_library,) = read_wheel(url, file, exports, (), context.cache, context.folder).libraries

@@ -1,19 +1,20 @@
-"""Validation: cells, evidence that survives kills, recorded indexes that real pip and uv ask."""
+"""Validation: cells, evidence that survives kills, an index that real pip and uv ask."""
 
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import TODAY, breaks, build, constrains, needs, product, release, universe
+from loopback import Index, serve
 from validation import HERE, with_own_pip
 
 from compatkb.errors import DataError, UnavailableError
@@ -25,9 +26,7 @@ from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, read_lines, text_of
 from compatkb.validate.limits import find_uv
 from compatkb.validate.plan import PlanScope, claimed
-from compatkb.validate.record import RecordedIndex, Wheel, headers_of, line_of
 from compatkb.validate.runner import Threads, run
-from compatkb.validate.serving import Server
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
 
@@ -232,41 +231,30 @@ def test_what_speaks_against_the_data(claim: str, level: Level, outcome: Outcome
     assert ValidationReport(((cell, seen),)).exit_code == (1 if against else 5 if outcome is Outcome.NOT_CHECKED else 0)
 
 
-# -- recorded indexes -----------------------------------------------------------------------------------------------
+# -- installers -----------------------------------------------------------------------------------------------------
 
 
-def wheel(name: str, version: str, *, tag: str = "py3-none-any", yanked: str | None = None, **headers: Any) -> Wheel:
-    """Return a line of a record; `headers` are further fields, lists for repeated ones."""
-    fields = [("Metadata-Version", "2.1"), ("Name", name), ("Version", version)]
-    for key, values in headers.items():
-        fields += [(key.replace("_", "-"), value) for value in values]
-    file = f"{name}-{version}-{tag}.whl"
-    return Wheel(file, None, yanked, sha256(file.encode()).hexdigest(), None, tuple(fields))  # uv knows wheels by digest
-
-
-PAGES = {
-    "torch": [
-        wheel("torch", "2.0.0", Requires_Dist=["helper>=1", "extra[fast]==1.0"]),
-        wheel("torch", "1.0.0", Requires_Dist=["helper<1"], yanked="for security"),
-        wheel("torch", "3.0.0", tag="cp399-cp399-win_amd64"),
-        wheel("torch", "4.0.0", Requires_Dist=["unrecorded"]),
-    ],
-    "helper": [wheel("helper", "1.0"), wheel("helper", "0.5")],
-    "extra": [wheel("extra", "1.0", Provides_Extra=["fast"], Requires_Dist=["gone==9; extra == 'fast'"])],
-    "quick": [wheel("quick", "1.0", Requires_Dist=["helper==1.0"])],
-    "gone": [],
-    "liar": [replace(wheel("liar", "2.0"), headers=(("Metadata-Version", "2.1"), ("Name", "liar"), ("Version", "9.9")))],
-}
+@pytest.fixture(scope="module")
+def served() -> Iterator[Index]:
+    """An index with small wheels; `silent` is a distribution whose page it does not give."""
+    with serve() as index:
+        index.add("torch", "2.0.0", "", requires=("helper>=1", "extra[fast]==1.0"))
+        index.yanked[index.add("torch", "1.0.0", "", requires=("helper<1",))] = "for security"
+        index.add("torch", "3.0.0", "", tag="cp399-cp399-win_amd64")
+        index.add("torch", "4.0.0", "", requires=("silent",))
+        index.add("helper", "1.0", "")
+        index.add("helper", "0.5", "")
+        index.add("extra", "1.0", "", requires=("gone==9; extra == 'fast'",), headers=("Provides-Extra: fast",))
+        index.add("quick", "1.0", "", requires=("helper==1.0",))
+        index.add("liar", "2.0", "", metadata_version="9.9")
+        index.silent.add("silent")
+        yield index
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    """A recorded index, as files."""
-    folder = tmp_path / "record" / "default"
-    folder.mkdir(parents=True)
-    for name, page in PAGES.items():
-        (folder / f"{name}.jsonl").write_text("".join(f"{line_of(line)}\n" for line in page))
-    return tmp_path / "record"
+def own(tmp_path: Path, served: Index) -> RunContext:
+    """A context over that index."""
+    return with_own_pip(context(tmp_path, indexes={"default": f"{served.url}/simple/"}, seconds=60))
 
 
 def cell(*packages: str, tool: str = "pip", python: str = HERE) -> ValidationCell:
@@ -279,13 +267,13 @@ def cell(*packages: str, tool: str = "pip", python: str = HERE) -> ValidationCel
 ASKED = {
     "ok": (["quick==1.0", "helper==1.0"], Outcome.OK, ""),
     "conflict": (["quick==1.0", "helper==0.5"], Outcome.CONFLICT, "helper"),
-    "yanked-exact-pin": (["torch==1.0.0"], Outcome.OK, ""),
+    "yanked-exact-pin": (["torch==1.0.0", "helper==0.5"], Outcome.OK, ""),
     "other-platform": (["torch==3.0.0"], Outcome.NOT_FOUND, "torch"),
     "never-published": (["torch==7.0.0"], Outcome.NOT_FOUND, "torch"),
     "an-extra-that-cannot-be-had": (["torch==2.0.0"], Outcome.NOT_FOUND, "gone"),
-    "not-recorded": (["torch==4.0.0"], Outcome.NOT_CHECKED, "unrecorded is not in the record"),
+    "a-page-that-cannot-be-read": (["torch==4.0.0"], Outcome.NOT_CHECKED, "403"),
 }
-QUICK = ("conflict", "not-recorded")
+QUICK = ("conflict", "a-page-that-cannot-be-read")
 """What every run asks pip too, which takes longer than uv."""
 
 
@@ -297,51 +285,44 @@ QUICK = ("conflict", "not-recorded")
         for tool in ("pip", "uv")
     ],
 )
-def test_real_installers_ask_a_record(
-    packages: list[str], outcome: Outcome, said: str, tool: str, tmp_path: Path, recorded: Path
-) -> None:
-    """Real pip and uv resolve over recorded pages and metadata; a page that is not recorded settles nothing."""
+def test_real_installers_ask_an_index(packages: list[str], outcome: Outcome, said: str, tool: str, own: RunContext) -> None:
+    """Real pip and uv resolve over pages and metadata; a page that is not given settles nothing."""
     if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as own:
-        seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), own)
+    seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), own)
     assert (seen.outcome, said in seen.detail) == (outcome, True), seen.detail
     assert bool(seen.digest) is (outcome is Outcome.OK)
-    assert seen.recorded
 
 
-def test_pip_and_uv_find_the_same_pins(tmp_path: Path, recorded: Path) -> None:
-    """The digests of two independent resolutions of one cell are equal, and so is what was served for the same questions."""
+def test_pip_and_uv_find_the_same_pins(own: RunContext) -> None:
+    """The digests of two independent resolutions of one cell are equal."""
     if find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as own:
-        one, other = pip.check(cell("quick==1.0"), own), uv_level.check(cell("quick==1.0", tool="uv"), own)
+    one, other = pip.check(cell("quick==1.0"), own), uv_level.check(cell("quick==1.0", tool="uv"), own)
     assert one.digest == other.digest
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("tool", ["pip", "uv"])
-def test_metadata_that_lie_give_an_outcome(tool: str, tmp_path: Path, recorded: Path) -> None:
+def test_metadata_that_lie_give_an_outcome(tool: str, own: RunContext) -> None:
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
     if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    with with_own_pip(context(tmp_path, record=recorded)) as own:
-        seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), own)
+    seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), own)
     assert seen.outcome is not Outcome.OK
 
 
-def test_what_was_recorded_is_asked_without_a_client() -> None:
-    """What reads indexes and libraries is imported where one is asked: a record needs neither, and both are an extra."""
+def test_a_client_is_imported_when_one_is_asked() -> None:
+    """What reads indexes and libraries is an extra: planning and merging evidence need neither."""
     code = "import sys, compatkb.validate.session; print([name for name in sys.argv[1:] if name in sys.modules])"
     words = [sys.executable, "-c", code, "requests", "pypi_simple", "elftools", "compatkb.refresh"]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
+def test_no_interpreter_is_not_checked(own: RunContext) -> None:
     """Markers are judged with the interpreter that runs pip, so without one nothing is said; nor for another platform."""
-    with with_own_pip(context(tmp_path, record=recorded)) as own:
-        assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), own).detail
-        other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), own)
+    assert "no interpreter 3.99" in pip.check(cell("quick==1.0", python="3.99"), own).detail
+    other = pip.check(replace(cell("quick==1.0"), platform="windows-x86_64"), own)
     assert other.outcome is Outcome.NOT_CHECKED
 
 
@@ -352,13 +333,12 @@ def test_no_interpreter_is_not_checked(tmp_path: Path, recorded: Path) -> None:
         (["torch==1.0.0"], Outcome.YANKED),
         (["torch==3.0.0"], Outcome.NOT_FOUND),
         (["gone==1.0"], Outcome.NOT_FOUND),
-        (["unrecorded==1.0"], Outcome.NOT_CHECKED),
+        (["silent==1.0"], Outcome.NOT_CHECKED),
     ],
 )
-def test_published(packages: list[str], outcome: Outcome, tmp_path: Path, recorded: Path) -> None:
+def test_published(packages: list[str], outcome: Outcome, own: RunContext) -> None:
     """A build is published where a wheel of its version fits the Python and the platform."""
-    with with_own_pip(context(tmp_path, record=recorded)) as own:
-        assert published_level.check(cell(*packages, tool="index"), own).outcome is outcome
+    assert published_level.check(cell(*packages, tool="index"), own).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -383,63 +363,6 @@ def test_published(packages: list[str], outcome: Outcome, tmp_path: Path, record
 def test_tags(file: str, python: str, platform: str, *, good: bool) -> None:
     """A wheel fits by its tags, as installers judge them (PEP 425, 600)."""
     assert fits(file, python, platform) is good
-
-
-def test_a_record_is_filled_once_and_served_again(tmp_path: Path) -> None:
-    """What upstream said is kept: a second record of the same folder answers alone, with the same bytes."""
-    asked: list[str] = []
-
-    class Upstream:
-        def wheels(self, distribution: str) -> tuple[Wheel, ...] | None:
-            asked.append(distribution)
-            return (Wheel("a-1.0-py3-none-any.whl"),) if distribution == "a" else None
-
-        def metadata(self, distribution: str, file: str) -> bytes | None:
-            asked.append(file if distribution == "a" else "?")
-            return b"Metadata-Version: 2.1\nName: a\nVersion: 1.0\nSummary: no\nRequires-Dist: b\n\nA text.\n"
-
-    first = RecordedIndex(tmp_path, Upstream())
-    for _ in range(2):
-        assert first.page("A") is not None
-        assert first.page("nothing") is None
-        text = first.metadata("a", "a-1.0-py3-none-any.whl")
-    assert text == "Metadata-Version: 2.1\nName: a\nVersion: 1.0\nRequires-Dist: b\n"
-    assert asked == ["a", "nothing", "a-1.0-py3-none-any.whl"]
-    assert first.save() == 2
-    again = RecordedIndex(tmp_path)
-    assert again.metadata("a", "a-1.0-py3-none-any.whl") == text
-    assert again.page("nothing") is None
-    with pytest.raises(LookupError):
-        again.page("b")
-
-
-def test_headers_are_those_that_resolution_reads() -> None:
-    """Provides-Extra is kept: without it an extra is dropped in silence."""
-    content = b"Name: a\nVersion: 1\nProvides-Extra: x\nRequires-Dist: b;\n  extra == 'x'\nKeywords: k\n\nName: not me\n"
-    assert [name for name, _ in headers_of(content)] == ["Name", "Version", "Provides-Extra", "Requires-Dist"]
-
-
-def test_a_page_leaves_out_other_platforms(tmp_path: Path) -> None:
-    """For one platform a page lists what some Python can install there: fewer links to skip, the same candidates."""
-    linux = ("cp36-cp36m-manylinux1_x86_64.manylinux_2_5_x86_64", "cp39-cp39-manylinux_2_28_aarch64")
-    files = [f"a-1.0-{tag}.whl" for tag in ("py3-none-any", *linux, "cp39-cp39-win_amd64", "cp39-cp39-macosx_10_9_x86_64")]
-    (tmp_path / "a.jsonl").write_text("".join(f"{line_of(Wheel(file))}\n" for file in files))
-    listed = {}
-    with Server({"default": RecordedIndex(tmp_path)}) as server:
-        for platform in ("linux-x86_64", "macos-x86_64", ""):
-            with server.visit(platform) as visit:
-                page = server.answer(f"/{visit.url('default').split('/', 3)[3]}a/")[2].decode()
-                listed[platform] = [file for file in files if f">{file}<" in page]
-    assert listed == {"linux-x86_64": files[:2], "macos-x86_64": [files[0], files[4]], "": files}
-
-
-@pytest.mark.parametrize(
-    "path", ["/", "/1/default/simple/../../etc/passwd/", "/1/default/w/a/..%2f..%2fx", "/9/default/simple/a/"]
-)
-def test_strange_paths_are_not_found(path: str, tmp_path: Path) -> None:
-    """The server answers for recorded names alone."""
-    with Server({"default": RecordedIndex(tmp_path)}) as server, server.visit():
-        assert server.answer(path)[0] == 404
 
 
 # -- the plan -------------------------------------------------------------------------------------------------------

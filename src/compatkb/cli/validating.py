@@ -45,8 +45,6 @@ def validate(
         o.Words, o.value("--stack", "PINS", "these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)")
     ] = None,
     download: Annotated[bool, o.option("--download", "really download and hash the wheels")] = False,
-    record: Annotated[str | None, o.value("--record", "DIR", "ask a recorded index in place of the real one")] = None,
-    live: Annotated[bool, o.option("--live", "let pip and uv ask the real index themselves, not a record of today")] = False,
     index: Annotated[o.Words, o.value("--index", "ID=URL", "ask this address in place of a channel (repeatable)")] = None,
     interpreter: Annotated[
         o.Words, o.value("--interpreter", "V=PATH", "a Python for a minor, beside those that are found (repeatable)")
@@ -83,7 +81,7 @@ def validate(
     from compatkb.store.cache import cache_directory, data_directory, locate
     from compatkb.store.reader import Snapshot
     from compatkb.validate.evidence import read_evidence
-    from compatkb.validate.index_urls import shown
+    from compatkb.validate.indexes import shown
     from compatkb.validate.plan import PlanScope
     from compatkb.validate.proofs import linked_products
     from compatkb.validate.report_text import report_payload, report_text
@@ -128,8 +126,6 @@ def validate(
         cache,
         today,
         interpreter or (),
-        record=Path(record) if record else None,
-        live=live,
         indexes=indexes,
         use_pip_config=use_pip_config,
         download=download,

@@ -59,7 +59,6 @@ class Observation(Record):
     tools: dict[Id, Text] = {}
     features: tuple[Id, ...] = ()  # of the processor, where they mattered
     stubbed: bool = False  # libraries of another device were replaced by empty ones
-    recorded: str = ""  # digest of the record of the index that answered in its place
     digest: str = ""
     culprit: Id | None = None  # the claim that the failure proved, or that stands although an import went well
     missing: tuple[Text, ...] = ()  # of the symbols and libraries that one build needs and the other lacks, the most telling
@@ -70,7 +69,7 @@ class Observation(Record):
     fetched: int = 0  # bytes of the wheel that were read
     detail: str = ""  # the decisive lines, or the reason
     resolved: date | None = None  # the last day on which what is refused now was resolved, or found
-    vanished: tuple[str, ...] = ()  # the files, or pins, that the index had then and has no more
+    vanished: tuple[str, ...] = ()  # pins that the index had then and has no more, of single wheels with their tags
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

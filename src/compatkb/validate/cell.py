@@ -5,10 +5,14 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.records import picked
+
+if TYPE_CHECKING:
+    from compatkb.refresh.listing import DistributionFile
 
 _SHARED = "level tool python platform device index answered"
 """What a cell and the observation that answers it have in common."""
@@ -60,14 +64,12 @@ def cell_of(observation: Observation) -> ValidationCell:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every cell of a run may use; small and picklable, so that it travels to other processes and machines."""
+    """What every cell of a run may use."""
 
     today: date
     folder: Path  # for environments and reports; each cell works in a folder of its own below it
-    cache: Path  # shared between cells and runs: recorded pages, downloaded wheels
+    cache: Path  # shared between cells and runs: downloaded wheels, symbols, pip itself
     data: Path  # the data directory
-    record: Path | None = None  # recorded indexes, a folder a channel, that answer alone and without the network
-    live: bool = False  # let the installers ask the real index themselves
     channels: dict[str, tuple[str, str]] = field(default_factory=dict)  # channel: how installers name it, and its url
     indexes: dict[str, str] = field(default_factory=dict)  # channel: url that answers in its place
     interpreters: dict[str, str] = field(default_factory=dict)  # minor: executable
@@ -76,6 +78,7 @@ class RunContext:
     download: bool = False  # really download and hash, do not only resolve
     seconds: float = 900.0  # the most that one cell may take
     megabytes: int = 12_000  # the most disk that one cell may take
+    pages: "dict[tuple[str | None, str], tuple[DistributionFile, ...]]" = field(default_factory=dict)  # that were read
 
 
 Check = Callable[[ValidationCell, RunContext], Observation]

@@ -18,14 +18,12 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from compatkb.errors import UnavailableError
 from compatkb.schema import Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.index_urls import addresses_of
+from compatkb.validate.indexes import addresses_of, index_error
 from compatkb.validate.limits import Ended, find_uv, isolated, printed_version, run_limited, size_of
 from compatkb.validate.messages import shortened, tidy
 from compatkb.validate.proofs import listed_systems, pins_of, proofs, subjects
-from compatkb.validate.recorded_index import index_error
 
 
 class RefusedError(Exception):
@@ -112,7 +110,7 @@ def reachable(cell: ValidationCell, context: RunContext) -> str:
 @contextmanager
 def environment(cell: ValidationCell, context: RunContext) -> Iterator[VirtualEnvironment]:
     """Make the environment of a cell, and remove it afterwards; raises RefusedError where there can be none."""
-    if reason := reachable(cell, context) or _silent(cell, context):
+    if reason := reachable(cell, context) or index_error(cell, context):
         raise RefusedError(Outcome.NOT_CHECKED, reason)
     for path in (context.folder, context.cache):
         path.mkdir(parents=True, exist_ok=True)
@@ -133,16 +131,6 @@ def environment(cell: ValidationCell, context: RunContext) -> Iterator[VirtualEn
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
-
-
-def _silent(cell: ValidationCell, context: RunContext) -> str:
-    """Return why an index cannot be believed about the packages of a cell, or nothing."""
-    if context.use_pip_config:  # which index answers then is for pip to know
-        return ""
-    try:
-        return index_error(addresses_of(cell, context), (name for name, _ in cell.packages), context.seconds)
-    except UnavailableError as error:
-        return str(error)
 
 
 def _sweep(folder: Path) -> None:

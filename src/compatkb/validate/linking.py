@@ -19,7 +19,7 @@ from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.index_urls import LINKS, channel_of
+from compatkb.validate.indexes import LINKS, channel_of
 from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of
 from compatkb.validate.wheel_symbols import Library, WheelSymbols, read_wheel, wheel_for
 
@@ -64,7 +64,7 @@ def symbols_of(
     """Return what the wheel of a build says of a product's symbols; raises NotListedError and UnavailableError."""
     style, index = channel_of(context, cell.index)
     name, version, subject = build
-    file = wheel_for(index, style == LINKS, name, version, cell.platform)
+    file = wheel_for(context, index, style == LINKS, name, version, cell.platform)
     wanted = exports.libraries if subject.product == exports.product else ()
     with _locks[file.entry.name]:
         if reason := _unread.get(file.entry.name):

@@ -11,7 +11,7 @@ from compatkb.output.installer_files import uv_text
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import markers_of, minors, packages_of, python_range, stack_of
 from compatkb.output.view import AnswerView
-from compatkb.validate.index_urls import DEFAULT
+from compatkb.validate.indexes import DEFAULT
 from compatkb.validate.limits import find_uv, isolated, run_limited
 
 _SECONDS, _MEGABYTES = 600.0, 4000

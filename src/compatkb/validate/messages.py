@@ -57,6 +57,10 @@ _NOISE = re.compile(
     r"^(?:\[notice\]|hint:|WARNING: (?:Location|Skipping page|Retrying|Ignoring)|Looking in|Collecting|Using cached)"
 )
 _NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d(?:[\w.+!]*\w)?)"
+_ABSENT_NAMES = (
+    re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}"),
+    re.compile(rf"{_NAME} was not found in the package reg"),
+)
 _MISSING = (
     re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
     re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
@@ -77,6 +81,12 @@ def read(text: str) -> tuple[Outcome, str]:
     if _CONFLICT.search(whole):
         return Outcome.CONFLICT, message
     return Outcome.NOT_CHECKED, message or "the installer ended without a word"
+
+
+def missing_names(text: str) -> list[str]:
+    """Return the distributions of which a refusal says that nothing was found, each once."""
+    names = [match["name"] for pattern in _ABSENT_NAMES for match in pattern.finditer(text)]
+    return list(dict.fromkeys(str(canonicalize_name(name)) for name in names))
 
 
 def missing_pins(text: str) -> list[tuple[str, str]]:

@@ -13,9 +13,9 @@ from packaging.utils import canonicalize_name
 
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
+from compatkb.validate.indexes import addresses_of, index_error, refusal
 from compatkb.validate.limits import Ended, isolated, run_limited, size_of, version_of
-from compatkb.validate.messages import read, tidy
-from compatkb.validate.recorded_index import Indexes, indexes
+from compatkb.validate.messages import tidy
 from compatkb.validate.targets import installer_platforms, this_platform
 
 _tools: dict[str, tuple[str, str] | str] = {}
@@ -35,51 +35,44 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
     if isinstance(tool, str):
         return cell.observed(Outcome.NOT_CHECKED, context.today, tool)
     python, version = tool
+    if reason := index_error(cell, context):
+        return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
     context.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name, indexes(cell, context) as asked:
+    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name:
         folder = Path(name)
-        if asked.silent:
-            return cell.observed(Outcome.NOT_CHECKED, context.today, asked.silent)
-        ended = _run([python, "-m", "pip", *_words(cell, context, asked, folder)], folder, context)
-        tools = {"pip": version, "python": version_of(python)}
-        return _observed(cell, context, ended, asked, folder, tools)
+        ended = _run([python, "-m", "pip", *_words(cell, context, folder)], folder, context)
+        return _observed(cell, context, ended, folder, {"pip": version, "python": version_of(python)})
 
 
-def _words(cell: ValidationCell, context: RunContext, asked: Indexes, folder: Path) -> list[str]:
+def _words(cell: ValidationCell, context: RunContext, folder: Path) -> list[str]:
     general = ["--disable-pip-version-check", "--no-input", "--no-color", "--retries", "2"]
     general += [] if context.use_pip_config else ["--isolated"]
     if context.download:
         how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(context.cache / "pip")]
     else:
         how = ["install", "--dry-run", "--ignore-installed", "--target", str(folder / "target"), "--no-cache-dir"]
-        how += ["--report", str(folder / "report.json"), "--quiet"]
-        how += ["--use-feature=fast-deps"] if context.live else []
+        how += ["--report", str(folder / "report.json"), "--quiet", "--use-feature=fast-deps"]
     target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", cell.python]
     for tag in installer_platforms(cell.platform):
         target += ["--platform", tag]
-    return [*general, *how, *target, *asked.addresses.pip, *(f"{name}=={version}" for name, version in cell.packages)]
+    pins = [f"{name}=={version}" for name, version in cell.packages]
+    return [*general, *how, *target, *addresses_of(cell, context).pip, *pins]
 
 
-def _observed(
-    cell: ValidationCell, context: RunContext, ended: Ended, asked: Indexes, folder: Path, tools: dict[str, str]
-) -> Observation:
-    more: dict[str, Any] = {"tools": tools, "recorded": asked.recorded}
+def _observed(cell: ValidationCell, context: RunContext, ended: Ended, folder: Path, tools: dict[str, str]) -> Observation:
+    more: dict[str, Any] = {"tools": tools}
     if ended.stopped:
         return cell.observed(Outcome.NOT_CHECKED, context.today, f"pip: {ended.how}", **more)
-    if ended.ok and asked.unread:
-        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.unread, **more)
     if ended.ok:
         report = _downloaded(folder / "wheels") if context.download else _reported(folder / "report.json")
         if report is None:
             return cell.observed(Outcome.NOT_CHECKED, context.today, "pip wrote no report", **more)
         pins, yanked = report
         return cell.observed(Outcome.OK, context.today, yanked, digest=_digest(pins), **more)
-    if asked.missing:
-        return cell.observed(Outcome.NOT_CHECKED, context.today, asked.missing, **more)
     if "no such option" in ended.output:
         reason = f"pip {tools['pip']}, the newest for Python {cell.python}, cannot resolve without installing"
         return cell.observed(Outcome.NOT_CHECKED, context.today, reason, **more)
-    outcome, message = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+    outcome, message = refusal(cell, context, tidy(ended.output, ((str(folder) + "/", ""),)))
     return cell.observed(outcome, context.today, message, **more)
 
 

@@ -5,8 +5,8 @@ from packaging.version import Version
 from compatkb.errors import UnavailableError
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
-from compatkb.validate.recorded_index import records_for
-from compatkb.validate.targets import fits, version_of
+from compatkb.validate.indexes import listed
+from compatkb.validate.targets import fits
 
 
 def check(cell: ValidationCell, context: RunContext) -> Observation:
@@ -14,14 +14,14 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
     missing, withdrawn = [], []
     for name, version in cell.packages:
         try:
-            wheels = [wheel for record in records_for(context, cell.index) for wheel in record.page(name) or ()]
-        except (LookupError, UnavailableError) as error:
-            return cell.observed(Outcome.NOT_CHECKED, context.today, str(error.args[0]))
-        fitting = [w for w in wheels if version_of(w.file) == Version(version) and fits(w.file, cell.python, cell.platform)]
-        if not fitting:
+            wheels = [file for file in listed(cell, context, name) if file.version == Version(version)]
+        except UnavailableError as error:
+            return cell.observed(Outcome.NOT_CHECKED, context.today, str(error))
+        yanks = [file.entry.yanked for file in wheels if fits(file.entry.name, cell.python, cell.platform)]
+        if not yanks:
             missing.append(f"{name} {version}")
-        elif all(wheel.yanked is not None for wheel in fitting):
-            reason = next((wheel.yanked for wheel in fitting if wheel.yanked), "")
+        elif None not in yanks:
+            reason = next(filter(None, yanks), "")
             withdrawn.append(f"{name} {version} ({reason})" if reason else f"{name} {version}")
     if missing:
         return cell.observed(Outcome.NOT_FOUND, context.today, f"no wheel for this Python and platform: {', '.join(missing)}")

@@ -15,10 +15,10 @@ from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_evidence, read_lines, text_of
+from compatkb.validate.indexes import client
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.plan import Claimed, PlanScope, claimed, linked, named, verdict_of
 from compatkb.validate.proofs import LinkedProducts
-from compatkb.validate.recorded_index import prepare, save
 from compatkb.validate.regressions import with_rot
 from compatkb.validate.runner import Threads, run
 
@@ -153,8 +153,7 @@ def validate(
 
     A run that was ended goes on where it stopped when it is started again with the same folder.
     """
-    if any(cell.level in (Level.PUBLISHED, Level.RESOLVE) for cell in cells):
-        prepare(context)
+    client()  # said once, not of every cell
     with Journal(context.folder / "journal.jsonl") as journal:
         seen = with_rot(run(cells, check, context, executor, journal, progress), read_evidence(context.data), context)
         records = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
@@ -163,7 +162,6 @@ def validate(
         else:
             add_evidence(context.data, records)
         journal.remove()
-    save()
     by_question = {observation.question: observation for observation in seen}
     return ValidationReport(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
 

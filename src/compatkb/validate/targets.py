@@ -7,7 +7,6 @@ from functools import cache
 
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
 
 from compatkb.core.platforms import target
 
@@ -52,14 +51,6 @@ def tags(python: str, name: str) -> frozenset[Tag]:
     return frozenset(supported | set(compatible_tags(version, interpreter, platforms)))
 
 
-def version_of(file: str) -> Version | None:
-    """Return the version of a wheel by its name, None where that cannot be read."""
-    try:
-        return parse_wheel_filename(file)[1]
-    except (InvalidWheelFilename, InvalidVersion):
-        return None
-
-
 def fits(file: str, python: str, name: str) -> bool:
     """Return whether a wheel can be installed on a Python and platform, by its name."""
     try:
@@ -76,11 +67,3 @@ def fits(file: str, python: str, name: str) -> bool:
         and any((tag.interpreter, tag.abi) == (known.interpreter, known.abi) for known in tags(python, name))
         for tag in own
     )
-
-
-def is_for(file: str, name: str) -> bool:
-    """Return whether a wheel can be installed on a platform with some Python, by its name; True where none is named."""
-    known = ("any", *installer_platforms(name)) if name else ()
-    own = file.removesuffix(".whl").rpartition("-")[2].split(".")
-    # installers know older macOS tags than are named to them
-    return not name or any(tag in known or (name.startswith("macos") and tag.startswith("macosx")) for tag in own)

@@ -8,9 +8,9 @@ from typing import Any
 from compatkb.core.platforms import uv_platform
 from compatkb.schema import Observation, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
+from compatkb.validate.indexes import addresses_of, index_error, metadata_error, refusal
 from compatkb.validate.limits import find_uv, isolated, run_limited, version_of
-from compatkb.validate.messages import read, tidy
-from compatkb.validate.recorded_index import indexes, metadata_error
+from compatkb.validate.messages import tidy
 from compatkb.validate.targets import NEWEST_MACOS
 
 
@@ -24,19 +24,18 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
         reason = f"uv has no word for {cell.platform}"
     elif not cell.python.replace(".", "").isdigit():
         reason = f"uv resolves for free-threaded Pythons with such an interpreter alone; {cell.python} was not asked"
+    reason = reason or index_error(cell, context)
     if reason or uv is None:
         return cell.observed(Outcome.NOT_CHECKED, context.today, reason)
     context.folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name, indexes(cell, context) as asked:
+    with TemporaryDirectory(dir=context.folder, prefix="cell-") as name:
         folder = Path(name)
-        if asked.silent:
-            return cell.observed(Outcome.NOT_CHECKED, context.today, asked.silent)
         pins, out = folder / "pins.in", folder / "pins.out"
         pins.write_text("".join(f"{name}=={version}\n" for name, version in cell.packages), encoding="utf-8")
         words = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--color", "never", "--only-binary", ":all:"]
         words += ["--python-version", _patch(cell.python, context), "--python-platform", str(platform)]
         words += ["--output-file", str(out)]
-        words += asked.addresses.uv
+        words += addresses_of(cell, context).uv
         words += [] if context.use_pip_config else ["--no-config"]
         # the address of every question is new, so a cache would only grow
         more = {
@@ -47,14 +46,13 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
             "UV_CACHE_DIR": str(folder / "cache"),
         }
         ended = run_limited([*words, str(pins)], folder, {**isolated(folder), **more}, context.seconds, context.megabytes)
-        seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}, "recorded": asked.recorded}
-        false = metadata_error(asked.addresses, cell, context) if ended.ok and asked.visit is None else ""
-        if missing := false or asked.unread or ("" if ended.ok else asked.missing or (ended.stopped and f"uv: {ended.how}")):
-            return cell.observed(Outcome.NOT_CHECKED, context.today, missing, **seen)
+        seen: dict[str, Any] = {"tools": {"uv": version_of(uv)}}
+        if reason := metadata_error(cell, context) if ended.ok else ended.stopped and f"uv: {ended.how}":
+            return cell.observed(Outcome.NOT_CHECKED, context.today, reason, **seen)
         if ended.ok:
             digest = sha256(out.read_bytes()).hexdigest()
             return cell.observed(Outcome.OK, context.today, "", digest=digest, **seen)
-        outcome, message = read(tidy(ended.output, ((str(folder) + "/", ""),)))
+        outcome, message = refusal(cell, context, tidy(ended.output, ((str(folder) + "/", ""),)))
         return cell.observed(outcome, context.today, message, **seen)
 
 

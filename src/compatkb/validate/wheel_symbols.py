@@ -23,6 +23,8 @@ from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
 from compatkb.schema.proofs import ExportedSymbols
+from compatkb.validate.cell import RunContext
+from compatkb.validate.indexes import page
 from compatkb.validate.proofs import belongs
 
 _FORMAT = 2
@@ -70,13 +72,14 @@ class WheelSymbols:
         return self.exported | {name for name in self.sonames if exports.is_library(name)}
 
 
-@lru_cache(maxsize=64)
-def wheel_for(index: str | None, flat: bool, distribution: str, version: str, platform: str) -> DistributionFile:
+def wheel_for(
+    context: RunContext, index: str | None, flat: bool, distribution: str, version: str, platform: str
+) -> DistributionFile:
     """Return the wheel of a release that stands for a platform, the first by name; raises NotListedError.
 
     One for every platform stands for those that have none of their own.
     """
-    files = [file for file in _page(index, flat, distribution) if file.is_wheel and file.version == Version(version)]
+    files = [file for file in page(context, index, flat, distribution) if file.is_wheel and file.version == Version(version)]
     candidates = [f for f in files if _is_for(f.platform, platform)] or [f for f in files if f.pure]
     if not candidates:
         raise NotListedError(f"no wheel of {distribution} {version} for {platform}")
@@ -87,11 +90,6 @@ def _is_for(tags: str, platform: str) -> bool:
     """Return whether a wheel's tags name a system and architecture; one for several architectures of macOS is left out."""
     targets = (target(tag) for tag in tags.split("."))
     return platform in {f"{tag_target.os}-{tag_target.arch}" for tag_target in targets if tag_target}
-
-
-@lru_cache(maxsize=64)
-def _page(index: str | None, flat: bool, distribution: str) -> tuple[DistributionFile, ...]:
-    return Network(index, Limits(run=math.inf), flat=flat).page(distribution, strict=False).files
 
 
 def read_wheel(

@@ -23,7 +23,7 @@ TABLES = (
         text("detail", "what was printed"),
         maybe("culprit", "the claim that a failure proved, where somebody found it"),
         maybe("resolved", "the last day on which what is refused now was resolved", kind="date"),
-        text("vanished", "files or pins that are gone since, between spaces"),
+        text("vanished", "pins that are gone since, those of single wheels with their tags, between spaces"),
         text("missing", "the most telling symbols and libraries that one build needs and the other lacks, between spaces"),
         text("needs", "libraries that a build does not bring, and versions such as GLIBC_2.28, between spaces"),
         text("unlinked", "products of which no library of a build needs a symbol, between spaces"),
