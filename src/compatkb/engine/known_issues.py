@@ -14,6 +14,7 @@ from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 SYSTEM, HARDWARE, DEVICE = "os", "hardware", "device"
+GPUS = "gpus"  # how many are in use together: no product, and said of a place as if it were the version of one
 
 
 class IssueCondition(NamedTuple):
@@ -104,6 +105,8 @@ def _conditions(facts: Snapshot, record: Mapping[str, Any]) -> Iterator[IssueCon
         yield _dimension(facts, DEVICE, tuple(devices))
     if record["hardware"]:
         yield _dimension(facts, HARDWARE, tuple(record["hardware"]))
+    if record["gpus"] > 1:
+        yield IssueCondition(GPUS, f">={record['gpus']}")
 
 
 def _dimension(facts: Snapshot, product: str, values: tuple[str, ...]) -> IssueCondition:

@@ -2,7 +2,7 @@
 
 import re
 
-from compatkb.engine.known_issues import IssueCondition, IssueMatch, KnownIssue
+from compatkb.engine.known_issues import GPUS, IssueCondition, IssueMatch, KnownIssue
 from compatkb.output.labels import Names
 from compatkb.output.things import listed
 
@@ -17,7 +17,9 @@ _EFFECTS = {
 
 
 def issue_condition(names: Names, condition: IssueCondition) -> str:
-    """Return a condition in words, such as `torch >=2.13,<2.14` or `on Windows`."""
+    """Return a condition in words, such as `torch >=2.13,<2.14`, `2 or more GPUs` or `on Windows`."""
+    if condition.product == GPUS:
+        return f"{condition.spec.removeprefix('>=')} or more GPUs"
     if condition.spec:
         name = names.label(condition.product)
         return name if condition.spec == ">=0" else f"{name} {condition.spec}"

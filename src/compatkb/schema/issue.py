@@ -78,6 +78,7 @@ class IssueEntry(Record):
     effect: Effect
     where: tuple[Condition, ...] = Field(min_length=1)  # all of them
     hardware: tuple[HardwareId, ...] = ()  # any of them; none: any hardware
+    gpus: int = Field(default=1, ge=1)  # in use together, at the least
     ranks: bool = True  # False: one operator, or what a program does; told of, and no reason to prefer other releases
     signs: tuple[Pattern, ...] = ()  # any of them
     cures: tuple[Cure, ...] = ()

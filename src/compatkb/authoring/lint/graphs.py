@@ -6,7 +6,7 @@ import networkx as nx
 
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, terms
-from compatkb.schema import FeatureFile, ImageFile, Kind, ProductFile
+from compatkb.schema import FeatureFile, ImageFile, IssueFile, Kind, ProductFile
 
 
 def loops(subject: LintSubject) -> Iterator[LintProblem]:
@@ -48,7 +48,7 @@ def _loops(graph: "nx.DiGraph[str]") -> list[list[str]]:
 
 
 def reachable(subject: LintSubject) -> Iterator[LintProblem]:
-    """Yield products that are linked to no route, image or platform by any claim or requirement, however far away."""
+    """Yield products that no route, image, platform or known issue leads to by claims or requirements, however far away."""
     if subject.knowledge is None:
         return
     start = "the questions"
@@ -69,8 +69,11 @@ def reachable(subject: LintSubject) -> Iterator[LintProblem]:
     for name, file in subject.by_id.items():
         if used & {release.version for release in file.release}:
             graph.add_edge(start, name)
+    for _, issues in subject.of(IssueFile):
+        named = [[each.product for each in issue.where if each.product] for issue in issues.issue]
+        graph.add_edges_from((start, product) for products in named for product in products)
     reached = nx.node_connected_component(graph, start)
     for document, file in subject.products:
         if file.product.id not in reached:
-            message = f"{file.product.id} is unreachable: no route, image, claim or requirement refers to it"
+            message = f"{file.product.id} is unreachable: no route, image, known issue, claim or requirement refers to it"
             yield LintProblem(document, ("product", "id"), message)
