@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
-from compatkb.authoring.hardware_support import support_any_hardware, support_newer_systems
+from compatkb.authoring.hardware_support import support_alike_hardware, support_any_hardware, support_other_systems
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import Files
@@ -83,7 +83,8 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
     knowledge.edges += passed_on(knowledge)
     keep_kinds_apart(knowledge, problems)
     support_any_hardware(knowledge)
-    support_newer_systems(knowledge)
+    support_other_systems(knowledge)
+    support_alike_hardware(knowledge)
     mark_gaps(knowledge)
     date_events(knowledge, problems)
     return knowledge, tuple(problems)

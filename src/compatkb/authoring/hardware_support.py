@@ -1,14 +1,14 @@
 """Derives which hardware is supported beyond what claims state.
 
 A wheel for a CPU runs on every family of CPUs: devices that any hardware will do for say so; what instruction sets a release
-needs is a claim of its own, and denies as before. What a hardware table says of some Linux distributions is inferred for
-those that are no older, which their glibc tells: of others nothing is known. A table that names a family of systems, or none,
-is about every system of it.
+needs is a claim of its own, and denies as before. A table says where something was verified and denies nothing: what it says
+of some systems is inferred for the others of their families, where wheels, glibc and drivers decide; what it says of a chip is
+inferred for other cards with that chip. A table that names a family of systems, or none, is about every system of it.
 """
 
 from dataclasses import replace
 
-from compatkb.authoring.knowledge_base import GLIBC, ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
+from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
 from compatkb.core.vocabulary import ANY_VERSION
 from compatkb.schema import Basis, Claim, Kind
 
@@ -34,36 +34,61 @@ def support_any_hardware(knowledge: Knowledge) -> None:
             knowledge.edges.append(replace(edge, devices=frozenset((device.version,))))
 
 
-def support_newer_systems(knowledge: Knowledge) -> None:
-    """Add for each table that it holds, inferred, on distributions with the glibc of the oldest one that it names or newer."""
-    grid, ages = knowledge.grid, {system: mask.bit_length() for system, mask in knowledge.implied.get(GLIBC, {}).items()}
-    families = {system: grid.widened((system,))[1:] for system in ages}
+def support_alike_hardware(knowledge: Knowledge) -> None:
+    """Add for each table that it holds, inferred, for hardware with the chips of what it names."""
+    elements = knowledge.elements[_HARDWARE] if _HARDWARE in knowledge.products else []
+    numbers = {element.version: number for number, element in enumerate(elements)}
+    alike = [(n, element, numbers[element.release.chips_of]) for n, element in enumerate(elements) if element.release.chips_of]
+    for edge in [e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.VERIFIED]:
+        for number, element, model in alike:
+            if edge.to_mask >> model & 1 and not edge.to_mask >> number & 1:
+                name = elements[model].release.name or elements[model].version
+                note = f"documented for {name}, whose chips these are; the cards are taken to be alike"
+                term = f"{_HARDWARE}=={element.version}"
+                claim = _inferred(knowledge, edge, f"{edge.claim}-on-{element.version}", note, (term,))
+                spec = f"=={element.version}"
+                knowledge.edges.append(replace(edge, claim=claim, to_mask=1 << number, spec=spec, basis=Basis.INFERRED))
+
+
+def support_other_systems(knowledge: Knowledge) -> None:
+    """Add for each table that names single systems that it holds, inferred, on all others of their families."""
+    grid = knowledge.grid
+    systems = {element.version: element.release for element in knowledge.elements["os"]}
+    families: dict[str, frozenset[str]] = {}
+    for system in (name for name, release in systems.items() if release.part_of):
+        around = (name for name in grid.widened((system,)) if name in systems)
+        families[system] = frozenset(name for name in around if systems[name].apart or not systems[name].part_of)
     for edge in [
         e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.VERIFIED and e.basis is not Basis.INFERRED
     ]:
-        named = [system for system in ages if edge.supported_on & grid.cells((system,), members=False)]
-        newer = [
-            system
-            for system, age in ages.items()
-            if system not in named and any(age >= ages[one] and families[system] == families[one] for one in named)
-        ]
-        if not newer:
-            continue
-        cited = knowledge.claims[edge.claim]
-        names = ", ".join(_names(knowledge, named))
-        claim = Claim(
-            id=f"{edge.claim}-newer-systems",
-            kind=Kind.VERIFIED,
-            of=cited.claim.of,
-            to=cited.claim.to,
-            basis=Basis.INFERRED,
-            note=f"documented for {names}; a newer distribution is taken to be alike",
-            sources=cited.claim.sources,
-        )
-        knowledge.claims[claim.id] = SourcedClaim(claim, cited.product, cited.sources, ClaimOrigin.INDEX)
-        when = cited.claim.when
-        cells = grid.cells(newer, (when and when.arch) or None, (when and when.python) or None, members=False)
-        knowledge.edges.append(replace(edge, claim=claim.id, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
+        named = [system for system in families if edge.supported_on & grid.cells((system,), members=False)]
+        when = knowledge.claims[edge.claim].claim.when
+        for family in dict.fromkeys(families[system] for system in named):
+            others = [system for system, around in families.items() if around == family and system not in named]
+            tried = [system for system in named if families[system] == family and system not in family]
+            if not others:
+                continue
+            names = ", ".join(_names(knowledge, tried))
+            note = f"documented for {names}; other systems of the family are taken to be alike"
+            claim = _inferred(knowledge, edge, f"{edge.claim}-other-{'-'.join(sorted(family))}", note)
+            cells = grid.cells(others, (when and when.arch) or None, (when and when.python) or None, members=False)
+            knowledge.edges.append(replace(edge, claim=claim, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
+
+
+def _inferred(knowledge: Knowledge, edge: KnowledgeEdge, key: str, note: str, to: tuple[str, ...] = ()) -> str:
+    """Add a claim that is concluded from the one that an edge is of, with its sources; return its id."""
+    cited = knowledge.claims[edge.claim]
+    claim = Claim(
+        id=key,
+        kind=Kind.VERIFIED,
+        of=cited.claim.of,
+        to=to or cited.claim.to,
+        basis=Basis.INFERRED,
+        note=note,
+        sources=cited.claim.sources,
+    )
+    knowledge.claims[key] = SourcedClaim(claim, cited.product, cited.sources, ClaimOrigin.INDEX)
+    return key
 
 
 def _names(knowledge: Knowledge, systems: list[str]) -> list[str]:

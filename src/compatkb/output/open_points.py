@@ -52,7 +52,9 @@ class OpenPoints(Names):
         machine = [p for p in (link.one, link.other) if self.facts.products[p].role == "dimension"]
         one, other = (self._name(product) for product in (link.one, link.other))
         joint = "on" if link.other == HARDWARE else "with"
-        known = "is inferred" if link.level == Certainty.INFERRED else self._undocumented(machine)
+        known = self._undocumented(machine)
+        if link.level == Certainty.INFERRED and "," not in known:
+            known = "is inferred"
         settled_by = "a run there" if machine else "importing both"
         return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settled_by)
 

@@ -219,6 +219,8 @@ class ReleaseEntry(Record):
     models: tuple[Text, ...] = ()  # hardware: patterns of the model numbers that a rule gives it, in small letters, unspaced
     part_of: tuple[Text, ...] = ()  # listed products: the wider values that this one belongs to
     devices: tuple[DeviceId, ...] = ()  # hardware: the devices that it offers
+    apart: bool = False  # systems: a family of which the rest of the wider one tells nothing, having other drivers
+    chips_of: Text | None = None  # hardware: the value with whose chips this one is made
     needs: Text | None = None  # devices: what a machine needs beside packages, where no version of it is known
     proof: Text | None = None  # devices: the expression of Python that is true where a program can use it
     runs_on: tuple[DeviceId, ...] = ()  # devices: those on which builds for this one run as well

@@ -170,6 +170,8 @@ def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
         for position, name in enumerate(release.part_of):
             if name == release.version:
                 yield ("release", number, "part-of", position), f"{name} is part of itself"
+        if release.chips_of and (release.chips_of not in versions or release.chips_of == release.version):
+            yield ("release", number, "chips-of"), f"{release.chips_of} is no other version of {file.product.id}"
     if file.product.default and file.product.default not in versions:
         yield ("product", "default"), f"{file.product.default} is no version of {file.product.id}"
     for alias, series in file.product.series_aliases.items():
