@@ -6,9 +6,9 @@ from pathlib import Path
 from builders import bare_release, build, constrains, product, release, request, shown, universe
 from conftest import clock
 
-from compatkb.doctor.checks import held_of, modules
 from compatkb.doctor.machine import Installed, Machine
-from compatkb.doctor.upgrade_path import UpgradeStep, steps_to
+from compatkb.doctor.questions import KnownData
+from compatkb.doctor.upgrade_path import UpgradePath, UpgradeStep
 from compatkb.engine.answer import resolve
 from compatkb.output.commands import pip_commands, proof_command, requirements
 from compatkb.output.payload import stack_payload
@@ -62,7 +62,7 @@ def test_a_build_goes_by_the_name_under_which_it_is_installed(tmp_path: Path) ->
         assert content["distributions"] == {"backend": name}
         assert text in answer_text(present(facts, answer), Wanted(why=True))
         assert facts.distribution("backend", version) == name
-    assert modules(facts) == {"old-name": "backend", "new-name": "backend"}
+    assert KnownData(facts).modules() == {"old-name": "backend", "new-name": "backend"}
 
 
 def test_a_package_that_was_renamed_is_taken_out_under_its_old_name(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_package_that_was_renamed_is_taken_out_under_its_old_name(tmp_path: Pa
     backend = product("backend", distribution="new-name", releases=builds)
     facts = universe(tmp_path, [product("torch", distribution="torch", releases=["2.0.0"]), backend])
     (stack,) = resolve(facts, request(facts, {"backend": "3.6.0"})).stacks
-    held = held_of(facts, Machine("here", packages=(Installed("old_name", "3.4.0"),)))
-    steps = steps_to(facts, tuple(held), stack, clock())
+    machine = Machine("here", packages=(Installed("old_name", "3.4.0"),))
+    steps = UpgradePath(facts, machine, clock()).steps_to(stack)
     assert steps[1:] == (UpgradeStep("old_name", "3.4.0", None), UpgradeStep("new-name", None, "3.6.0"))
-    held = held_of(facts, Machine("here", packages=(Installed("new_name", "3.4.0"),)))
-    assert steps_to(facts, tuple(held), stack, clock())[1:] == (UpgradeStep("new-name", "3.4.0", "3.6.0"),)
+    machine = Machine("here", packages=(Installed("new_name", "3.4.0"),))
+    assert UpgradePath(facts, machine, clock()).steps_to(stack)[1:] == (UpgradeStep("new-name", "3.4.0", "3.6.0"),)

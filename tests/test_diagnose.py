@@ -23,11 +23,11 @@ from test_machine_schemas import faults
 from test_screens import laid_out
 
 from compatkb.authoring.lint import lint
-from compatkb.doctor.device import device_of, system_of
 from compatkb.doctor.diagnose import Diagnosis, diagnose
 from compatkb.doctor.error_text import LIMIT, ErrorText, decode, plain, read_ends
+from compatkb.doctor.machine_reading import MachineReader
 from compatkb.doctor.version_extraction import WISHED
-from compatkb.output.diagnosis import diagnosis_json, diagnosis_text
+from compatkb.output.diagnosis import diagnosis_json, diagnosis_text, present_diagnosis
 from compatkb.schema.symptom import SymptomFile
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
@@ -74,7 +74,7 @@ def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagno
     assert bool(wrong) is ("known-failure" in case), wrong
     for near in made.nearest:
         assert near.stack.verdict in WORKS
-    lines = diagnosis_text(facts, made, clock().day).splitlines()
+    lines = diagnosis_text(present_diagnosis(facts, made, clock().day)).splitlines()
     assert lines[0].startswith(("✗ ", "? "))
     assert laid_out(lines) == []
 
@@ -82,7 +82,7 @@ def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagno
 @pytest.mark.parametrize("path", parted(CASES[::6], QUICK), ids=lambda path: path.stem)
 def test_json_fits_its_schema(path: Path, facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """What programs get of real texts is as docs/schema has it."""
-    assert faults("diagnose", json.loads(diagnosis_json(facts, answers(path), DAY))) == []
+    assert faults("diagnose", json.loads(diagnosis_json(present_diagnosis(facts, answers(path), DAY)))) == []
 
 
 @FEW_OR_ALL
@@ -113,7 +113,7 @@ def test_advice_is_for_the_device_and_system_of_the_text(paths: list[Path], answ
 )
 def test_the_device_of_a_text(facts: Snapshot, text: str, device: str | None) -> None:
     """Kinds of evidence count in one order; a name that is also another maker's is none."""
-    found = device_of(facts, ErrorText(text))
+    found = MachineReader(facts, ErrorText(text)).device()
     assert (found.version if found else None) == device
 
 
@@ -123,7 +123,7 @@ def test_a_text_without_a_device_gets_commands_for_each(facts: Snapshot) -> None
     assert made.target.device is None
     assert not made.nearest
     assert {way.device for way in made.either} == {"xpu", "cpu"}
-    assert "The text does not name the device" in diagnosis_text(facts, made, DAY)
+    assert "The text does not name the device" in diagnosis_text(present_diagnosis(facts, made, DAY))
     none = diagnose(facts, "torch 2.5.1: KeyError", clock())
     assert not none.nearest
     assert not none.either
@@ -169,7 +169,7 @@ def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
 )
 def test_the_system_of_a_text(facts: Snapshot, text: str, system: str | None) -> None:
     """Kinds of evidence count in one order; what contradicts weak evidence leaves the system open."""
-    found = system_of(facts, ErrorText(text))
+    found = MachineReader(facts, ErrorText(text)).system()
     assert (found.version if found else None) == system
 
 
@@ -568,4 +568,4 @@ def test_a_way_out_names_its_python(facts: Snapshot) -> None:
     assert made.instead
     assert made.target.python == "3.8"
     assert "3.8" not in made.instead.stack.python
-    assert "needs Python 3.12" in diagnosis_text(facts, made, clock().day)
+    assert "needs Python 3.12" in diagnosis_text(present_diagnosis(facts, made, clock().day))

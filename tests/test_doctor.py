@@ -21,15 +21,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_labels import missing
 
-from compatkb.doctor.checks import modules, seen_as
+from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.graphics import read_graphics, read_nodes
 from compatkb.doctor.machine.interpreter import read_interpreter
 from compatkb.doctor.machine.reports import read_report
 from compatkb.doctor.machine.system import read_libraries, read_packages, read_release
+from compatkb.doctor.questions import KnownData
 from compatkb.doctor.verdict import Examination, examine
 from compatkb.errors import UsageError
-from compatkb.output.doctor_report import examination_lines
+from compatkb.output.doctor_report import examination_lines, present_examination
 from compatkb.output.screen import text_of
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
@@ -139,7 +140,7 @@ def test_mismatched_packages(run: Callable[..., Run], mismatched: str) -> None:
 
 def test_the_way_works(facts: Snapshot, mismatched: str) -> None:
     """After the changes that are proposed, the same machine is said to work."""
-    machine = read_interpreter(mismatched, modules(facts))._replace(release=("ubuntu", "22.04"))
+    machine = read_interpreter(mismatched, KnownData(facts).modules())._replace(release=("ubuntu", "22.04"))
     made = examine(facts, machine, clock())
     assert made.best
     mended = {item.name: item for item in machine.packages}
@@ -234,7 +235,7 @@ def test_intel_graphics(facts: Snapshot, tmp_path: Path, device: str, hardware: 
     """A GPU is told by its PCI id alone, and an integrated one is never taken for a card."""
     found = read_graphics(sysfs(tmp_path, [("8086", device, "i915")]))
     assert found == (Graphics("0000:01:00.0", "8086", device, "i915"),)
-    assert seen_as(facts, found[0]).hardware == hardware
+    assert KnownMachine(facts, Machine("here"), clock()).seen_as(found[0]).hardware == hardware
     made = examine(facts, Machine("test", "3.12", "linux", arch="x86_64", graphics=found), clock())
     named = hardware not in (None, "uhd-igpu")
     assert ("unnamed-graphics" in rules_of(made)) is not named
@@ -255,7 +256,7 @@ def test_nvidia(facts: Snapshot, tmp_path: Path) -> None:
     """Another vendor's GPU is named and otherwise left alone."""
     found = read_graphics(sysfs(tmp_path, [("10de", "2684", "nvidia")]))
     assert found
-    seen = seen_as(facts, found[0])
+    seen = KnownMachine(facts, Machine("here"), clock()).seen_as(found[0])
     assert (seen.hardware, seen.name) == (None, "NVIDIA graphics")
     made = examine(facts, Machine("test", "3.12", "linux", graphics=found), clock())
     assert not rules_of(made)
@@ -329,12 +330,12 @@ def test_the_proven_stands_beside_the_newest(facts: Snapshot, device: str, pytho
     made = examine(facts, machine, clock())
     assert made.best
     assert (made.best.stack.verdict, made.proven is not None) == ("likely" if is_proven else "works", is_proven)
-    assert ("  proven  " in text_of(examination_lines(facts, made, DAY))) is is_proven
+    assert ("  proven  " in text_of(examination_lines(present_examination(facts, made, DAY)))) is is_proven
     if made.proven:
         first, second = (next(e for e in s.packages if e.product == "torch") for s in (made.best.stack, made.proven))
         assert made.proven.verdict in ("works", "works-with-warnings")
         assert first.idx >= second.idx or python not in made.proven.python
-        told = text_of(examination_lines(facts, made, DAY))
+        told = text_of(examination_lines(present_examination(facts, made, DAY)))
         assert (f"{second.version} on Python 3." in told) is (python not in made.proven.python)
 
 
@@ -348,7 +349,7 @@ def test_the_way_from_the_processor_to_the_graphics(facts: Snapshot) -> None:
     assert made.best
     assert made.best.stack.device == "xpu"
     assert made.steps[0].before == "2.8.0+cpu"
-    text = text_of(examination_lines(facts, made, DAY))
+    text = text_of(examination_lines(present_examination(facts, made, DAY)))
     assert text.startswith("✗ does not work   ")
     assert "+xpu" in text
     assert "Nothing has to change" not in text
@@ -522,14 +523,14 @@ def test_noise_before_the_answer(facts: Snapshot, matching: str, tmp_path: Path)
     script = tmp_path / "python"
     script.write_text(f'#!/bin/sh\necho "hello {{"\nexec "{matching}" "$@"\n', encoding="utf-8")
     script.chmod(0o755)
-    assert "torch" in {item.name for item in read_interpreter(str(script), modules(facts)).packages}
+    assert "torch" in {item.name for item in read_interpreter(str(script), KnownData(facts).modules()).packages}
 
 
 def test_rules_are_documented() -> None:
     """docs/doctor.md names every rule."""
     source = "".join(
         (ROOT / f"src/compatkb/{name}.py").read_text(encoding="utf-8")
-        for name in ("doctor/checks", "doctor/verdict", "doctor/upgrade_path")
+        for name in ("doctor/known_machine", "doctor/verdict", "doctor/upgrade_path")
     )
     rules = set(re.findall(r'Remark\("([a-z-]+)"', source))
     assert len(rules) > 10
@@ -546,5 +547,5 @@ def test_places_that_cannot_be_looked_at(run: Callable[..., Run], words: tuple[s
 def test_helpers_alone_are_not_listed_as_more(facts: Snapshot) -> None:
     """Where only packages are installed that others bring along, the list does not begin with a conjunction."""
     made = examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), clock())
-    text = text_of(examination_lines(facts, made, DAY))
+    text = text_of(examination_lines(present_examination(facts, made, DAY)))
     assert "  and        numpy 1.26.4\n" in text

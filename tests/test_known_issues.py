@@ -11,7 +11,7 @@ from test_lint import good, written
 from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import diagnose
 from compatkb.doctor.error_text import ErrorText
-from compatkb.doctor.machine_reading import machine_reads
+from compatkb.doctor.machine_reading import MachineReader
 from compatkb.engine.known_issues import KnownIssue, Surroundings, holds, known_issues, match_at
 from compatkb.request.lookup import find_versions
 from compatkb.store.reader import Snapshot
@@ -91,7 +91,7 @@ def test_cures_lead_out(facts: Snapshot) -> None:
 )
 def test_machine_is_read(facts: Snapshot, line: str, product: str, version: str) -> None:
     """GPU, kernel and runtime are read as the tools print them."""
-    assert (product, version) in {(read.product, read.version) for read in machine_reads(facts, ErrorText(line))}
+    assert (product, version) in {(read.product, read.version) for read in MachineReader(facts, ErrorText(line)).hardware()}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_machine_is_read(facts: Snapshot, line: str, product: str, version: str)
 )
 def test_what_is_no_machine_is_not_read(facts: Snapshot, line: str) -> None:
     """Two GPUs are no GPU, and other numbers are none either."""
-    assert machine_reads(facts, ErrorText(line)) == ()
+    assert MachineReader(facts, ErrorText(line)).hardware() == ()
 
 
 def test_diagnosis_names_the_issue_first(facts: Snapshot) -> None:

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from compatkb.doctor.diagnose import diagnose
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.verdict import examine
-from compatkb.output.diagnosis import diagnosis_json
-from compatkb.output.doctor_report import examination_json
+from compatkb.output.diagnosis import diagnosis_json, present_diagnosis
+from compatkb.output.doctor_report import examination_json, present_examination
 from compatkb.output.json_document import SCHEMA
 from compatkb.store.reader import Snapshot
 
@@ -79,7 +79,9 @@ def test_shared_objects_are_those_of_resolve(name: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 def test_doctor_fits(facts: Snapshot, machine: Machine) -> None:
     """What is said of any machine fits, also of one of which nearly nothing is known."""
-    assert faults("doctor", json.loads(examination_json(facts, examine(facts, machine, clock()), DAY))) == []
+    assert (
+        faults("doctor", json.loads(examination_json(present_examination(facts, examine(facts, machine, clock()), DAY)))) == []
+    )
 
 
 def test_doctor_of_this_interpreter_fits(run: Callable[..., Run]) -> None:
@@ -105,8 +107,9 @@ def test_diagnose_of_a_denial_fits(run: Callable[..., Run], tmp_path: Path) -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_answer_does_not_fit(name: str, facts: Snapshot) -> None:
     """A field too many, one too few and a word that is not on a list are found."""
-    made = examination_json(facts, examine(facts, MACHINES["works"], clock()), DAY)
-    answer = json.loads(made if name == "doctor" else diagnosis_json(facts, diagnose(facts, "libsycl.so.7: x", clock()), DAY))
+    made = examination_json(present_examination(facts, examine(facts, MACHINES["works"], clock()), DAY))
+    cause = present_diagnosis(facts, diagnose(facts, "libsycl.so.7: x", clock()), DAY)
+    answer = json.loads(made if name == "doctor" else diagnosis_json(cause))
     assert faults(name, answer) == []
     assert faults(name, answer | {"more": 1})
     assert faults(name, {key: value for key, value in answer.items() if key != "as_of"})

@@ -33,7 +33,7 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.lint import lint
 from compatkb.authoring.loader import read
-from compatkb.doctor.undefined_symbols import undefined_symbols
+from compatkb.doctor.undefined_symbols import SymbolSearch
 from compatkb.doctor.version_extraction import Read
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UnavailableError
@@ -430,7 +430,7 @@ AUDIO = "/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3oldEv"
 def test_a_pasted_symbol_leads_to_its_package(tmp_path: Path, text: str, symbol: str) -> None:
     """The package follows from the path of the library; what is installed of the other one is in the text."""
     facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
-    (found,) = undefined_symbols(facts, text, (Read("torch", "2.0", 1, 0),))
+    (found,) = SymbolSearch(facts).in_text(text, (Read("torch", "2.0", 1, 0),))
     assert (found.symbol, found.product.id, found.provider, found.platform) == (symbol, "audio", "torch", PLATFORM)
 
 
@@ -448,7 +448,7 @@ def test_a_pasted_symbol_leads_to_its_package(tmp_path: Path, text: str, symbol:
 def test_nothing_is_said_of_what_was_not_read(tmp_path: Path, text: str, installed: str | None) -> None:
     """A release or a platform of which no symbols were read, or a library of nobody, proves nothing."""
     facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
-    assert undefined_symbols(facts, text, (Read("torch", installed, 1, 0),) if installed else ()) == ()
+    assert SymbolSearch(facts).in_text(text, (Read("torch", installed, 1, 0),) if installed else ()) == ()
 
 
 def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
     )
     facts = facts_with(tmp_path, *seen)
     for version, fits in (("2.0", ("1.0",)), ("3.0", ()), ("1.0", ())):
-        (found,) = undefined_symbols(facts, AUDIO, (Read("torch", version, 1, 0),))
+        (found,) = SymbolSearch(facts).in_text(AUDIO, (Read("torch", version, 1, 0),))
         assert (found.installed, found.fits) == (version, fits)
 
 
@@ -470,7 +470,7 @@ PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").rea
 @pytest.mark.parametrize("case", PASTED, ids=[f"{case['repo']} {case['thread']}" for case in PASTED])
 def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
     """Where symbols were read beside the release, the package is the one of which the thread tells."""
-    found = undefined_symbols(facts, case["text"], (Read("torch", "2.0.0", 1, 0),))
+    found = SymbolSearch(facts).in_text(case["text"], (Read("torch", "2.0.0", 1, 0),))
     assert {one.product.id for one in found} <= {case["package"]} - {""}
     assert found or case["package"] not in ("torchaudio", "torchvision")
 
@@ -490,6 +490,6 @@ def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> 
         library, symbol = row["detail"].partition(" needs ")[0], drawn.choice(row["missing"])
         text = f"ImportError: /x/lib/python{row['python']}/site-packages/{library}: undefined symbol: {symbol}"
         (package,) = [facts.product(name) for name in row["packages"] if name != "torch"]
-        (found,) = undefined_symbols(facts, text, (Read("torch", row["packages"]["torch"], 1, 0),))
+        (found,) = SymbolSearch(facts).in_text(text, (Read("torch", row["packages"]["torch"], 1, 0),))
         assert found.product == package, text
         assert row["packages"][package.distribution or package.id] not in found.fits, text

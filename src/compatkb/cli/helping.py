@@ -2,7 +2,6 @@
 
 import os
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +32,7 @@ def diagnose(
     """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
     from compatkb.doctor.diagnose import diagnose as look
     from compatkb.doctor.error_text import decode
-    from compatkb.output.diagnosis import diagnosis_json, diagnosis_lines
+    from compatkb.output.diagnosis import diagnosis_json, diagnosis_lines, present_diagnosis
 
     content, left = _text_of(words or ["-"])
     if left:
@@ -43,8 +42,8 @@ def diagnose(
         raise UsageError("there is no text; paste what the program printed, or name a file")
     facts, clock = open_facts(data, as_of)
     diagnosis = look(facts, text, clock)
-    on_screen = partial(diagnosis_lines, shell=shell or shell_here())
-    show((diagnosis_json if form == "json" else on_screen)(facts, diagnosis, clock.day))
+    view = present_diagnosis(facts, diagnosis, clock.day)
+    show(diagnosis_json(view) if form == "json" else diagnosis_lines(view, shell or shell_here()))
     return 0 if diagnosis.candidates else 1
 
 
@@ -93,7 +92,7 @@ def doctor(
 ) -> int:
     """Say what of a machine works and what does not, and the way to the nearest working stack; 0 where all is well, else 1."""
     from compatkb.doctor.verdict import examine
-    from compatkb.output.doctor_report import examination_json, examination_lines
+    from compatkb.output.doctor_report import examination_json, examination_lines, present_examination
 
     if file and python:
         raise UsageError("give a report or --python, not both")
@@ -104,8 +103,8 @@ def doctor(
     facts, clock = open_facts(data, as_of)
     machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
     examination = examine(facts, machine, clock)
-    on_screen = partial(examination_lines, shell=shell or shell_here())
-    show((examination_json if form == "json" else on_screen)(facts, examination, clock.day))
+    view = present_examination(facts, examination, clock.day)
+    show(examination_json(view) if form == "json" else examination_lines(view, shell or shell_here()))
     return 0 if examination.healthy else 1
 
 
@@ -119,15 +118,15 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
 
 def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "Machine":
     """Return this machine with one of its interpreters."""
-    from compatkb.doctor.checks import driver_packages, modules
     from compatkb.doctor.machine.graphics import read_graphics, read_nodes
     from compatkb.doctor.machine.interpreter import here, read_interpreter
     from compatkb.doctor.machine.system import read_libraries, read_packages, read_release, read_variables
+    from compatkb.doctor.questions import KnownData
 
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if not python and active and Path(active).resolve() != Path(sys.prefix).resolve():
         print(f"remark: the environment {active} is active; name its interpreter with --python", file=sys.stderr)
-    machine = read_interpreter(python or here(), modules(facts))
+    machine = read_interpreter(python or here(), KnownData(facts).modules())
     names = [record["library"] for record in guide_records(facts, "generation")]
     folders = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if part]
     libraries = read_libraries([*folders, Path(machine.prefix or sys.prefix) / "lib"], names)
@@ -136,7 +135,7 @@ def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "
         release=read_release(Path("/")),
         graphics=read_graphics(Path(sysfs or "/sys")),
         nodes=read_nodes(Path("/dev/dri")) if here_only else None,
-        drivers=read_packages(Path("/"), driver_packages(facts)) if here_only else None,
+        drivers=read_packages(Path("/"), KnownData(facts).driver_packages()) if here_only else None,
         variables=read_variables(os.environ, [record["name"] for record in guide_records(facts, "variable")]),
         libraries=libraries,
     )

@@ -17,7 +17,7 @@ from compatkb.docgen.kinds import content_of
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
 from compatkb.output.document_model import Block, Table, plain, spans
-from compatkb.output.json_document import document
+from compatkb.output.json_document import Edition
 from compatkb.output.writers import Links, comma_separated, render
 from compatkb.store.reader import Snapshot
 
@@ -95,7 +95,7 @@ def _table_json(facts: Snapshot, blocks: Sequence[Block], _: Links) -> str:
         for block in blocks
         if isinstance(block, Table)
     ]
-    return document(facts, None, {"tables": tables})
+    return Edition(facts.meta["data_date"]).document({"tables": tables})
 
 
 FORMS: dict[str, Callable[[Snapshot, Sequence[Block], Links], str]] = {
@@ -232,7 +232,7 @@ def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
         }
         for document in documents
     ]
-    return document(facts, None, {"files": files})
+    return Edition(facts.meta["data_date"]).document({"files": files})
 
 
 def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:

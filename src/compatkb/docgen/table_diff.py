@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from compatkb.docgen.images import CellReason, ImageRow, cell_of, reason_of, rows_on
 from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Inline, plain, spans
-from compatkb.output.json_document import document
+from compatkb.output.json_document import Edition
 from compatkb.store.queries.images import columns_of
 from compatkb.store.reader import Snapshot
 
@@ -229,4 +229,4 @@ def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], d
     """Return the compared tables and the deviations for programs."""
     deviations = [{**d._asdict(), "sources": source_payloads(d.sources)} for d in differences]
     content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
-    return document(facts, day, content)
+    return Edition(facts.meta["data_date"], day).document(content)

@@ -7,24 +7,14 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role, Verdict
-from compatkb.doctor.device import UNKNOWN, device_of, system_of
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
-from compatkb.doctor.machine_reading import machine_reads
-from compatkb.doctor.successors import SuccessorStack
-from compatkb.doctor.target import Sought, StackChoice, Target, ask, choices_of, installed, successor_of, target_of
-from compatkb.doctor.undefined_symbols import UndefinedSymbol, undefined_symbols
-from compatkb.doctor.version_extraction import SLOTS, Read, is_known, mask_of, read_versions, shape
+from compatkb.doctor.machine_reading import UNKNOWN, MachineReader
+from compatkb.doctor.questions import SuccessorStack
+from compatkb.doctor.target import Sought, StackChoice, StackFinder, Target, installed
+from compatkb.doctor.undefined_symbols import SymbolSearch, UndefinedSymbol
+from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
-from compatkb.engine.known_issues import (
-    DEVICE,
-    HARDWARE,
-    SYSTEM,
-    IssueMatch,
-    KnownIssue,
-    Surroundings,
-    known_issues,
-    match_at,
-)
+from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues, match_at
 from compatkb.store.queries.products import served_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
@@ -101,58 +91,194 @@ class _Evidence(NamedTuple):
 
 def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
     """Return what a text that was printed by a failing program speaks for, as of a day (a date)."""
-    pasted = ErrorText(text)
-    causes = {record["id"]: record for record in guide_records(facts, "cause")}
-    named, system = device_of(facts, pasted), system_of(facts, pasted)
-    evidence = _evidence(facts, pasted, text, named.version if named else UNKNOWN)
-    versions = read_versions(facts, pasted, (*evidence.learnt, *filter(None, (named, system))))
-    answer, pins, unread = _judge(facts, versions, target_of(facts, versions), clock)
-    machine = machine_reads(facts, pasted)
-    issues = issues_of(facts, pasted, (*versions, *machine))
-    about, served = _devices_of_causes(facts, causes, named, text), served_devices(facts)
-    admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
-    ranked = _ranked(admitted, evidence, answer, about if named else set(served))
-    candidates = _in_order(issues, with_generations(facts, pasted, ranked))
-    missed = tuple(filter(None, (_missed(facts, name) for name in evidence.wanted)))
-    top = _record_of(facts, candidates[0], causes) if candidates else {}
-    target = target_of(facts, (*versions, *(read for read in machine if read.product == HARDWARE)))
-    if top.get("device") not in (None, *served):
-        target = target._replace(foreign=top["device"])
-    symbols = undefined_symbols(facts, text, versions)
-    collect = () if candidates else COLLECT
-    seen = tuple(read for read in machine if read.product not in {known.product for known in versions})
-    diagnosis = Diagnosis(
-        candidates, (*versions, *seen), unread, answer, missed, (), target=target, symbols=symbols, collect=collect
-    )
-    if (candidates and (not diagnosis.about_versions or top["kind"] == "library")) or not (candidates or target.device):
-        return diagnosis
-    return _with_stacks(facts, diagnosis, top, pins, clock)
+    return _Diagnosing(facts, text, clock).diagnosis()
 
 
-def issues_of(facts: Snapshot, pasted: ErrorText, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
-    """Return the known issues that a text shows and does not refute, those of which it says the most first.
+class _Diagnosing(StackFinder):
+    """Weighs what one text speaks for."""
 
-    The text names a release that the issue is about: a device alone says too little.
-    """
-    place = Surroundings({read.product: (read.version,) for read in installed(versions)}, masks_of(facts, versions), False)
-    found = []
-    for issue in known_issues(facts):
-        hits = tuple(hit for sign in issue.signs if (hit := pasted.find(sign)) is not None)
-        match = match_at(facts, issue, place) if hits else None
-        if match and any(condition.spec and condition not in match.unsaid for condition in issue.conditions):
-            steps = tuple(cure.do for cure in issue.cures if cure.do)
-            kind = "issue" if _package_cure(facts, issue) else "machine"
-            weight = _KNOWN - 2 * len(match.unsaid)
-            found.append(
-                Candidate(issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match)
+    def __init__(self, facts: Snapshot, text: str, clock: Clock) -> None:
+        super().__init__(facts, clock)
+        self.text, self.pasted = text, ErrorText(text)
+        self.reader = VersionReader(facts, self.pasted)
+
+    def diagnosis(self) -> Diagnosis:
+        """Return what the text speaks for."""
+        causes = {record["id"]: record for record in guide_records(self.facts, "cause")}
+        machine_reader = MachineReader(self.facts, self.pasted)
+        named, system = machine_reader.device(), machine_reader.system()
+        evidence = self._evidence(named.version if named else UNKNOWN)
+        versions = self.reader.versions((*evidence.learnt, *filter(None, (named, system))))
+        answer, pins, unread = self._judge(versions, self.target_of(versions))
+        machine = machine_reader.hardware()
+        issues = self._issues((*versions, *machine))
+        about, served = self._devices_of_causes(causes, named), served_devices(self.facts)
+        admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
+        ranked = _ranked(admitted, evidence, answer, about if named else set(served))
+        candidates = _in_order(issues, self._with_generations(ranked))
+        missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
+        top = self._record_of(candidates[0], causes) if candidates else {}
+        target = self.target_of((*versions, *(read for read in machine if read.product == HARDWARE)))
+        if top.get("device") not in (None, *served):
+            target = target._replace(foreign=top["device"])
+        symbols = SymbolSearch(self.facts).in_text(self.text, versions)
+        collect = () if candidates else COLLECT
+        seen = tuple(read for read in machine if read.product not in {known.product for known in versions})
+        diagnosis = Diagnosis(
+            candidates, (*versions, *seen), unread, answer, missed, (), target=target, symbols=symbols, collect=collect
+        )
+        if (candidates and (not diagnosis.about_versions or top["kind"] == "library")) or not (candidates or target.device):
+            return diagnosis
+        return self._with_stacks(diagnosis, top, pins)
+
+    def _issues(self, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
+        """Return the known issues that a text shows and does not refute, those of which it says the most first.
+
+        The text names a release that the issue is about: a device alone says too little.
+        """
+        place = Surroundings({read.product: (read.version,) for read in installed(versions)}, self._masks(versions), False)
+        found = []
+        for issue in known_issues(self.facts):
+            hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
+            match = match_at(self.facts, issue, place) if hits else None
+            if match and any(condition.spec and condition not in match.unsaid for condition in issue.conditions):
+                steps = tuple(cure.do for cure in issue.cures if cure.do)
+                kind = "issue" if self._package_cure(issue) else "machine"
+                weight = _KNOWN - 2 * len(match.unsaid)
+                found.append(
+                    Candidate(
+                        issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match
+                    )
+                )
+        return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+
+    def _masks(self, versions: tuple[Read, ...]) -> dict[str, int]:
+        """Return the elements of the system, the hardware and the device that a text names, by product."""
+        named = [read for read in versions if read.product in (SYSTEM, HARDWARE, DEVICE)]
+        return {read.product: self.mask_of(read.product, read.version) for read in named}
+
+    def _package_cure(self, issue: KnownIssue) -> str | None:
+        """Return the first cure that other versions of a package are, as a word of a request."""
+        packages = (Role.PACKAGE, Role.COMPANION)
+        named = [(cure.to, re.split(r"[=<>!~]", cure.to)[0]) for cure in issue.cures if cure.to]
+        return next(
+            (to for to, name in named if name in self.facts.products and self.facts.products[name].role in packages), None
+        )
+
+    def _record_of(self, first: Candidate, causes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """Return the record of a cause: for an issue what asks for the releases that cure it."""
+        if first.issue is None:
+            return causes[first.id]
+        cure = self._package_cure(first.issue.issue)
+        return {"kind": first.kind, "ask": (cure,) if cure else (), "newest": True}
+
+    def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None) -> set[str]:
+        """Return the devices whose causes may be named: that of the text; where it tells none, those that get no stack.
+
+        A few words that somebody typed may mean a cause of any device.
+        """
+        if named:
+            return {named.version}
+        about = {record["device"] for record in causes.values() if record["device"]}
+        return about if is_phrase(self.text) else about - set(served_devices(self.facts))
+
+    def _with_stacks(self, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...]) -> Diagnosis:
+        """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
+        target = diagnosis.target
+        words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in self.facts.routes[:1]))
+        if top.get("newest"):
+            choices = self.choices(None, Sought(words=words), target)
+        else:
+            kept_pins = pins if diagnosis.candidates else ()
+            choices = self.choices(diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), kept_pins, words), target)
+        named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role != Role.DIMENSION}
+        named |= {re.split(r"[=<>!~]", word)[0] for word in words}
+        sure = bool(target.device) and not any(choice.systems for choice in choices)
+        return diagnosis._replace(
+            nearest=tuple(choice.near for choice in choices) if sure else (),
+            either=() if sure else choices,
+            instead=self.successor_on(named, target),
+            ended=tuple(name for name in self.facts.products if name in self.facts.successors and name in named),
+        )
+
+    def _evidence(self, device: str) -> _Evidence:
+        """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
+        evidence = _Evidence({}, {}, {}, [], {})
+        symptoms = guide_records(self.facts, "symptom")
+        for symptom in symptoms:
+            if symptom["devices"] and device not in symptom["devices"]:
+                continue
+            hits = [hit for pattern in symptom["patterns"] if (hit := self.pasted.find(pattern)) is not None]
+            beside, unless = (any(map(self.pasted.find, symptom[name])) for name in ("beside", "unless"))
+            if not hits or unless or (symptom["beside"] and not beside):
+                continue
+            self._add(evidence, symptom, hits)
+        if not evidence.weights and is_phrase(self.text):
+            for symptom in meant_by(
+                self.text, symptoms, {record["id"]: record for record in guide_records(self.facts, "cause")}
+            ):
+                self._add(evidence, symptom, [PatternMatch(1, self.text.strip(), ())])
+        return evidence
+
+    def _add(self, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch]) -> None:
+        for hit in hits:
+            evidence.learnt.extend(
+                Read(n, self.reader.shape(n, v), hit.line, SLOTS) for n, v in hit.slots if n in self.facts.products
             )
-    return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+            evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
+        for speaks in symptom["causes"]:
+            name = speaks["cause"]
+            evidence.weights[name] = evidence.weights.get(name, 0) + speaks["weight"]
+            evidence.hits.setdefault(name, []).extend(hits)
+            evidence.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
 
+    def _with_generations(self, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+        """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
+        telling = {record["id"] for record in guide_records(self.facts, "cause") if record["generations"]}
+        known = {record["library"]: record["version"] for record in guide_records(self.facts, "generation")}
+        named = dict.fromkeys(name for name in _SONAME.findall(self.pasted.plain) if name in known)
+        steps = tuple(
+            f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "
+            f"setvars.bat), or install the run-time packages of {known[name]} that the wheel requires."
+            for name in list(named)[:2]
+        )
+        return tuple(c._replace(do=(*steps, *c.do)) if c.id in telling and steps else c for c in candidates)
 
-def masks_of(facts: Snapshot, versions: tuple[Read, ...]) -> dict[str, int]:
-    """Return the elements of the system, the hardware and the device that a text names, by product."""
-    named = [read for read in versions if read.product in (SYSTEM, HARDWARE, DEVICE)]
-    return {read.product: mask_of(facts, facts.products[read.product], read.version) for read in named}
+    def _judge(self, versions: tuple[Read, ...], target: Target) -> tuple[Answer | None, tuple[Read, ...], tuple[str, ...]]:
+        """Return the engine's answer to the packages that a text names as installed, those packages, and unknown versions."""
+        pins, unread = [], []
+        for read in installed(versions):
+            if self.facts.products[read.product].role == Role.DIMENSION:
+                continue
+            if self.is_known(read.product, read.version):
+                pins.append(read)
+            else:
+                unread.append(f"{read.product} {read.version}")
+        if len([pin for pin in pins if self.facts.products[pin.product].role in (Role.PACKAGE, Role.COMPANION)]) < 2:
+            return None, tuple(pins), tuple(unread)
+        return self.ask(tuple(pins), target), tuple(pins), tuple(unread)
+
+    def _missed(self, text: str) -> UnmetRequirement | None:
+        """Return what the data know of a requirement that no installer could meet; None for packages that they do not know."""
+        match = re.fullmatch(r"([a-z0-9][a-z0-9._-]*?)(?:\[.*\])?(?:===?(.+))?", text.rstrip("."))
+        product = self.facts.product(str(canonicalize_name(match[1]))) if match else None
+        if match is None or product is None or product.distribution is None:
+            return None
+        version = (match[2] or "").rstrip(".-_")
+        elements = self.facts.elements(product.id)
+        mask = self.mask_of(product.id, version) if version else 0
+        release = self.mask_of(product.id, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
+        shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
+        numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+        releases = list(dict.fromkeys(e.release for e in elements if e.installable))
+        below = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) <= numbers][-2:]
+        above = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) > numbers][:1]
+        exact = any(e.version == version for e in elements)
+        shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
+        pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
+        return UnmetRequirement(
+            text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
+        )
 
 
 def _in_order(issues: tuple[Candidate, ...], causes: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
@@ -164,72 +290,6 @@ def _in_order(issues: tuple[Candidate, ...], causes: tuple[Candidate, ...]) -> t
         candidate for candidate in issues if candidate.issue and candidate.issue.issue.ranks and not candidate.issue.unsaid
     )
     return (*sure, *causes, *(candidate for candidate in issues if candidate not in sure))
-
-
-def _package_cure(facts: Snapshot, issue: KnownIssue) -> str | None:
-    """Return the first cure that other versions of a package are, as a word of a request."""
-    packages = (Role.PACKAGE, Role.COMPANION)
-    named = [(cure.to, re.split(r"[=<>!~]", cure.to)[0]) for cure in issue.cures if cure.to]
-    return next((to for to, name in named if name in facts.products and facts.products[name].role in packages), None)
-
-
-def _record_of(facts: Snapshot, first: Candidate, causes: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the record of a cause: for an issue what asks for the releases that cure it."""
-    if first.issue is None:
-        return causes[first.id]
-    cure = _package_cure(facts, first.issue.issue)
-    return {"kind": first.kind, "ask": (cure,) if cure else (), "newest": True}
-
-
-def _devices_of_causes(facts: Snapshot, causes: dict[str, dict[str, Any]], named: Read | None, text: str) -> set[str]:
-    """Return the devices whose causes may be named: that of the text; where it tells none, those that get no stack.
-
-    A few words that somebody typed may mean a cause of any device.
-    """
-    if named:
-        return {named.version}
-    about = {record["device"] for record in causes.values() if record["device"]}
-    return about if is_phrase(text) else about - set(served_devices(facts))
-
-
-def _with_stacks(
-    facts: Snapshot, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...], clock: Clock
-) -> Diagnosis:
-    """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
-    target = diagnosis.target
-    words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in facts.routes[:1]))
-    if top.get("newest"):
-        choices = choices_of(facts, None, Sought(words=words), target, clock)
-    else:
-        kept_pins = pins if diagnosis.candidates else ()
-        choices = choices_of(facts, diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), kept_pins, words), target, clock)
-    named = {read.product for read in diagnosis.versions if facts.products[read.product].role != Role.DIMENSION}
-    named |= {re.split(r"[=<>!~]", word)[0] for word in words}
-    sure = bool(target.device) and not any(choice.systems for choice in choices)
-    return diagnosis._replace(
-        nearest=tuple(choice.near for choice in choices) if sure else (),
-        either=() if sure else choices,
-        instead=successor_of(facts, named, target, clock),
-        ended=tuple(name for name in facts.products if name in facts.successors and name in named),
-    )
-
-
-def _evidence(facts: Snapshot, pasted: ErrorText, text: str, device: str) -> _Evidence:
-    """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
-    evidence = _Evidence({}, {}, {}, [], {})
-    symptoms = guide_records(facts, "symptom")
-    for symptom in symptoms:
-        if symptom["devices"] and device not in symptom["devices"]:
-            continue
-        hits = [hit for pattern in symptom["patterns"] if (hit := pasted.find(pattern)) is not None]
-        beside, unless = (any(map(pasted.find, symptom[name])) for name in ("beside", "unless"))
-        if not hits or unless or (symptom["beside"] and not beside):
-            continue
-        _add(facts, evidence, symptom, hits)
-    if not evidence.weights and is_phrase(text):
-        for symptom in meant_by(text, symptoms, {record["id"]: record for record in guide_records(facts, "cause")}):
-            _add(facts, evidence, symptom, [PatternMatch(1, text.strip(), ())])
-    return evidence
 
 
 def is_phrase(text: str) -> bool:
@@ -249,17 +309,6 @@ def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[s
         return any(all(word in saying for word in words) for saying in sayings)
 
     return [symptom for symptom in symptoms if is_meant(symptom)]
-
-
-def _add(facts: Snapshot, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch]) -> None:
-    for hit in hits:
-        evidence.learnt.extend(Read(n, shape(facts, n, v), hit.line, SLOTS) for n, v in hit.slots if n in facts.products)
-        evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
-    for speaks in symptom["causes"]:
-        name = speaks["cause"]
-        evidence.weights[name] = evidence.weights.get(name, 0) + speaks["weight"]
-        evidence.hits.setdefault(name, []).extend(hits)
-        evidence.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
 
 
 def _ranked(
@@ -289,19 +338,6 @@ def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tup
     return (*(pin for pin in pins if pin.product not in fixed), *asked)
 
 
-def with_generations(facts: Snapshot, pasted: ErrorText, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
-    telling = {record["id"] for record in guide_records(facts, "cause") if record["generations"]}
-    known = {record["library"]: record["version"] for record in guide_records(facts, "generation")}
-    named = dict.fromkeys(name for name in _SONAME.findall(pasted.plain) if name in known)
-    steps = tuple(
-        f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "
-        f"setvars.bat), or install the run-time packages of {known[name]} that the wheel requires."
-        for name in list(named)[:2]
-    )
-    return tuple(c._replace(do=(*steps, *c.do)) if c.id in telling and steps else c for c in candidates)
-
-
 def _candidate(
     record: dict[str, Any], weight: int, hits: list[PatternMatch], cited: list[tuple[str, str | None]], devices: set[str]
 ) -> Candidate:
@@ -310,43 +346,3 @@ def _candidate(
     sources = tuple(dict.fromkeys([*cited, *own]))
     do = (*record["do"], *(step for device in record["do_for"] if device in devices for step in record["do_for"][device]))
     return Candidate(record["id"], record["kind"], record["title"], record["why"], do, weight, lines, sources)
-
-
-def _judge(
-    facts: Snapshot, versions: tuple[Read, ...], target: Target, clock: Clock
-) -> tuple[Answer | None, tuple[Read, ...], tuple[str, ...]]:
-    """Return the engine's answer to the packages that a text names as installed, those packages, and unknown versions."""
-    pins, unread = [], []
-    for read in installed(versions):
-        if facts.products[read.product].role == Role.DIMENSION:
-            continue
-        if is_known(facts, read.product, read.version):
-            pins.append(read)
-        else:
-            unread.append(f"{read.product} {read.version}")
-    if len([pin for pin in pins if facts.products[pin.product].role in (Role.PACKAGE, Role.COMPANION)]) < 2:
-        return None, tuple(pins), tuple(unread)
-    return ask(facts, tuple(pins), target, clock), tuple(pins), tuple(unread)
-
-
-def _missed(facts: Snapshot, text: str) -> UnmetRequirement | None:
-    """Return what the data know of a requirement that no installer could meet; None for packages that they do not know."""
-    match = re.fullmatch(r"([a-z0-9][a-z0-9._-]*?)(?:\[.*\])?(?:===?(.+))?", text.rstrip("."))
-    product = facts.product(str(canonicalize_name(match[1]))) if match else None
-    if match is None or product is None or product.distribution is None:
-        return None
-    version = (match[2] or "").rstrip(".-_")
-    elements = facts.elements(product.id)
-    mask = mask_of(facts, product, version) if version else 0
-    release = mask_of(facts, product, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
-    shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
-    releases = list(dict.fromkeys(e.release for e in elements if e.installable))
-    below = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) <= numbers][-2:]
-    above = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) > numbers][:1]
-    exact = any(e.version == version for e in elements)
-    shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
-    pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
-    return UnmetRequirement(
-        text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
-    )

@@ -1,20 +1,29 @@
-"""Reads the machine out of a pasted text: its GPU by the names and PCI ids that tools print, its kernel and compute runtime.
+"""Reads out of a pasted text which machine it is about: device and system, GPU, kernel and compute runtime.
 
 `lspci`, `xpu-smi`, `clinfo`, torch, Python, Windows and people write them each in another way; what a name or a number
 means is looked up in the data.
 """
 
 import re
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Collection
 from itertools import islice
 
-from compatkb.doctor.error_text import ErrorText
+from compatkb.core.memo import memoized
+from compatkb.core.vocabulary import ShownBy
+from compatkb.doctor.error_text import ErrorText, plain
+from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import SAYS, Read
-from compatkb.store.queries.products import hardware_devices
+from compatkb.store.queries.products import hardware_devices, releases_of, served_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
+UNKNOWN = "unknown"
+LINUX, WINDOWS = "linux", "windows"
+_LAYER = "wsl"  # a Linux on Windows: texts name both
+_MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
+_WORD = re.compile(r"[a-z0-9]")
 _TRADE = re.compile(r"\((?:r|tm|c)\)|[®™©]")
 _TOKEN = re.compile(r"[a-z0-9]+")
 _TOKENS = 5  # of a name at the most: data center gpu max 1550
@@ -27,49 +36,155 @@ _RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])"
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it
 _MOST = 64  # PCI ids that are looked up
 
-
-def machine_reads(facts: Snapshot, pasted: ErrorText) -> tuple[Read, ...]:
-    """Return the GPU family, the kernel and the compute runtime that a text names; of several of a kind none."""
-    return tuple(read for read in (_gpu(facts, pasted), _kernel(facts, pasted), _runtime(facts, pasted)) if read)
+Shown = dict[str, dict[str, int]]
+"""Values by the kind of evidence for them, each with a line."""
 
 
-def _gpu(facts: Snapshot, pasted: ErrorText) -> Read | None:
-    hardware = facts.products.get("hardware")
-    if hardware is None:
-        return None
-    found: dict[str, int] = {}
-    by_id = {device: record["hardware"] for record in guide_records(facts, "graphics") for device in record["ids"]}
-    for match in islice(_PCI.finditer(pasted.plain), _MOST):
-        if name := by_id.get(next(filter(None, match.groups()))):
-            found.setdefault(name, match.start())
-    found = found or _named(facts, hardware, pasted)
-    if len(found) != 1:
-        return None
-    ((name, at),) = found.items()
-    return Read(hardware.id, name, pasted.line_at(at)[0], SAYS)
+class MachineReader(KnownData):
+    """Reads which machine one text is about."""
 
+    def __init__(self, facts: Snapshot, pasted: ErrorText) -> None:
+        super().__init__(facts)
+        self.pasted = pasted
 
-def _named(facts: Snapshot, hardware: Product, pasted: ErrorText) -> dict[str, int]:
-    """Return the families of GPUs that a text names, each with the place of the first name.
+    def device(self) -> Read | None:
+        """Return the device that a text is about, None where it does not tell, or names two without saying which one counts.
 
-    A name is one of the data: up to five words in a row, marks of trade left out. One word alone has a digit: `max` and `arc`
-    are words of other things.
-    """
-    names, ends = _names(facts, hardware)
-    tokens = [(m[0], m.start()) for m in _TOKEN.finditer(_TRADE.sub(lambda mark: " " * len(mark[0]), pasted.plain))]
-    found: dict[str, int] = {}
-    for number, (last, _) in enumerate(tokens):
-        key = ""
-        for token, at in reversed(tokens[max(0, number - _TOKENS + 1) : number + 1]) if last in ends else ():
-            key = token + key
-            if key not in ends:
+        The kinds of evidence are asked in the order of `ShownBy`. One that names a single device decides; where one names
+        several, the weaker kinds decide among those, and at last that only one of them, or none, is served by a release of the
+        data. What is installed may be the fault: a build that we serve decides nothing beside a mention of another device.
+        """
+        shown = self._shown("device")
+        for device, line in self._graphics().items():
+            shown[ShownBy.MACHINE].setdefault(device, line)
+        left: dict[str, int] = {}
+        for kind in ShownBy:
+            left = _among(left, shown[kind]) or left or shown[kind]
+            if len(left) == 1:
                 break
-            if key in names and not (key == last and key.isalpha()):
-                found.setdefault(names[key], at)
-    return found
+        served = _among(left, served_devices(self.facts))
+        decided = left if len(left) == 1 or not served else served
+        if len(decided) > 1 and served:
+            return None
+        weak = kind in (ShownBy.BUILD, ShownBy.MENTION)
+        if weak and served and set(shown[ShownBy.MENTION]) - set(decided):
+            return None
+        return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
+
+    def system(self) -> Read | None:
+        """Return the system that a text is about, None where it tells none, or several kinds of one by equal evidence.
+
+        The kinds of evidence are asked as for the device: what an index has for one system decides nothing beside a mention of
+        another. Of the systems of the kind that is decided, the first in the data counts.
+        """
+        shown = self._shown("os")
+        order = {record["version"]: n for n, record in enumerate(guide_records(self.facts, "reading"))}
+        lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
+        left: set[str] = set()
+        for kind in ShownBy:
+            families = {self.facts.family(system) for system in shown[kind]}
+            left = left & families or left or families
+            if len(left) == 1:
+                break
+        if any(system.startswith(_LAYER) for system in lines):
+            left = {LINUX}
+        if len(left) != 1 or (
+            kind is ShownBy.BUILD and {self.facts.family(system) for system in shown[ShownBy.MENTION]} - left
+        ):
+            return None
+        system = min((name for name in lines if self.facts.family(name) in left), key=order.__getitem__)
+        return Read("os", system, lines[system], SAYS)
+
+    def _shown(self, product: str) -> Shown:
+        shown: Shown = defaultdict(dict)
+        for record in guide_records(self.facts, "reading"):
+            if record["product"] != product:
+                continue
+            if hits := [hit for hit in map(self.pasted.find_word, record["patterns"]) if hit]:
+                shown[record["shown_by"]].setdefault(record["version"], hits[0].line)
+        return shown
+
+    def _graphics(self) -> dict[str, int]:
+        """Return the devices of the GPUs that a text names as the data name them, each with a line."""
+        lines: dict[str, int] = {}
+        releases = releases_of(self.facts, "hardware")
+        graphic = {device for device in {d for release in releases for d in release.devices} if self.is_graphic(device)}
+        for release in releases:
+            device = next(iter(release.devices), "")
+            if device not in graphic or device in lines:
+                continue
+            names = (*release.aliases, release.version.replace("-", " "), *((release.name,) if release.name else ()))
+            for name in filter(_MODEL.fullmatch, map(plain, names)):
+                for at in self.pasted.places(name):
+                    if not _WORD.search(self.pasted.plain[at - 1 : at]) and not _WORD.match(self.pasted.plain, at + len(name)):
+                        lines.setdefault(device, self.pasted.line_at(at)[0])
+        return lines
+
+    def hardware(self) -> tuple[Read, ...]:
+        """Return the GPU family, the kernel and the compute runtime that a text names; of several of a kind none."""
+        return tuple(read for read in (self._gpu(), self._kernel(), self._runtime()) if read)
+
+    def _gpu(self) -> Read | None:
+        hardware = self.facts.products.get("hardware")
+        if hardware is None:
+            return None
+        found: dict[str, int] = {}
+        by_id = {device: record["hardware"] for record in guide_records(self.facts, "graphics") for device in record["ids"]}
+        for match in islice(_PCI.finditer(self.pasted.plain), _MOST):
+            if name := by_id.get(next(filter(None, match.groups()))):
+                found.setdefault(name, match.start())
+        found = found or self._named(hardware)
+        if len(found) != 1:
+            return None
+        ((name, at),) = found.items()
+        return Read(hardware.id, name, self.pasted.line_at(at)[0], SAYS)
+
+    def _named(self, hardware: Product) -> dict[str, int]:
+        """Return the families of GPUs that a text names, each with the place of the first name.
+
+        A name is one of the data: up to five words in a row, marks of trade left out. One word alone has a digit: `max` and
+        `arc` are words of other things.
+        """
+        names, ends = _names(self.facts, hardware)
+        tokens = [(m[0], m.start()) for m in _TOKEN.finditer(_TRADE.sub(lambda mark: " " * len(mark[0]), self.pasted.plain))]
+        found: dict[str, int] = {}
+        for number, (last, _) in enumerate(tokens):
+            key = ""
+            for token, at in reversed(tokens[max(0, number - _TOKENS + 1) : number + 1]) if last in ends else ():
+                key = token + key
+                if key not in ends:
+                    break
+                if key in names and not (key == last and key.isalpha()):
+                    found.setdefault(names[key], at)
+        return found
+
+    def _kernel(self) -> Read | None:
+        return self._one("linux-kernel", {match[1]: match.start() for match in _KERNEL.finditer(self.pasted.plain)})
+
+    def _runtime(self) -> Read | None:
+        """Return the compute runtime, by its version or by the build number that Level Zero prints."""
+        found = {match[1]: match.start() for match in _RUNTIME.finditer(self.pasted.plain)}
+        if not found and "compute-runtime" in self.facts.products:
+            by_build = {
+                e.version.split(".")[2]: e.version for e in self.facts.elements("compute-runtime") if e.version.count(".") > 1
+            }
+            builds = ((by_build.get(match[1]), match.start()) for match in _BUILD.finditer(self.pasted.plain))
+            found = {version: at for version, at in builds if version}
+        return self._one("compute-runtime", found)
+
+    def _one(self, product: str, found: dict[str, int]) -> Read | None:
+        """Return the one version of a product that a text names; of several, which are of other machines, none."""
+        if product not in self.facts.products or len(found) != 1:
+            return None
+        ((version, at),) = found.items()
+        return Read(product, version, self.pasted.line_at(at)[0], SAYS)
 
 
-@lru_cache(8)
+def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
+    return {device: line for device, line in lines.items() if device in devices}
+
+
+@memoized
 def _names(facts: Snapshot, hardware: Product) -> tuple[dict[str, str], frozenset[str]]:
     """Return the families that have a device beside the CPU, by each name that means one of them alone; how names end."""
     elements, devices = facts.elements(hardware.id), hardware_devices(facts)
@@ -80,25 +195,3 @@ def _names(facts: Snapshot, hardware: Product) -> tuple[dict[str, str], frozense
         if devices.get(family, ())[:1] not in ((), ("cpu",)):
             names[name] = family
     return names, frozenset(name[at:] for name in names for at in range(len(name)))
-
-
-def _kernel(facts: Snapshot, pasted: ErrorText) -> Read | None:
-    return _one(facts, pasted, "linux-kernel", {match[1]: match.start() for match in _KERNEL.finditer(pasted.plain)})
-
-
-def _runtime(facts: Snapshot, pasted: ErrorText) -> Read | None:
-    """Return the compute runtime, by its version or by the build number that Level Zero prints."""
-    found = {match[1]: match.start() for match in _RUNTIME.finditer(pasted.plain)}
-    if not found and "compute-runtime" in facts.products:
-        by_build = {e.version.split(".")[2]: e.version for e in facts.elements("compute-runtime") if e.version.count(".") > 1}
-        builds = ((by_build.get(match[1]), match.start()) for match in _BUILD.finditer(pasted.plain))
-        found = {version: at for version, at in builds if version}
-    return _one(facts, pasted, "compute-runtime", found)
-
-
-def _one(facts: Snapshot, pasted: ErrorText, product: str, found: dict[str, int]) -> Read | None:
-    """Return the one version of a product that a text names; of several, which are of other machines, none."""
-    if product not in facts.products or len(found) != 1:
-        return None
-    ((version, at),) = found.items()
-    return Read(product, version, pasted.line_at(at)[0], SAYS)

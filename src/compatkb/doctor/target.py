@@ -2,17 +2,13 @@
 
 from typing import NamedTuple
 
-from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
-from compatkb.doctor.device import LINUX, WINDOWS
-from compatkb.doctor.successors import SuccessorStack, successor_stack
-from compatkb.doctor.version_extraction import WISHED, Read, is_known, minor
-from compatkb.engine.answer import Alternative, Answer, resolve
+from compatkb.doctor.machine_reading import LINUX, WINDOWS
+from compatkb.doctor.questions import Questions, SuccessorStack
+from compatkb.doctor.version_extraction import WISHED, Read, minor
+from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.stacks import Stack
-from compatkb.errors import CompatkbError
-from compatkb.request.parser import make_request
 from compatkb.store.queries.products import served_devices, unasked_devices
-from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
 _MOST = 3
@@ -28,14 +24,6 @@ class Target(NamedTuple):
     python: str | None = None
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
     served: tuple[str, ...] = ()  # the devices that a release of the data serves
-
-    def takes(self, facts: Snapshot, stack: Stack, *, python: bool = True) -> bool:
-        """Return whether a stack is for this device and system, and for this Python unless that is given up."""
-        if self.foreign or self.device not in (None, stack.device):
-            return False
-        if self.os and facts.family(self.os) not in map(facts.family, stack.os):
-            return False
-        return not (python and self.python) or minor(self.python) in stack.python
 
     def meant(self) -> tuple["Target", ...]:
         """Return the targets with a device and a system that this one may mean; none where no device of ours serves it."""
@@ -62,55 +50,105 @@ class StackChoice(NamedTuple):
     near: Alternative
 
 
-def target_of(facts: Snapshot, reads: tuple[Read, ...]) -> Target:
-    """Return what a text is about, as far as it tells."""
-    dimensions = {read.product: read.version for read in reads if facts.products[read.product].role == Role.DIMENSION}
-    device = dimensions.pop("device", None)
-    system, python = dimensions.pop("os", None), dimensions.pop("python", None)
-    if python and not is_known(facts, "python", python):
-        python = None
-    others = tuple((name, value) for name, value in dimensions.items() if is_known(facts, name, value))
-    foreign = device if device and device not in served_devices(facts) else None
-    return Target(None if foreign else device, foreign, system, python, others, unasked_devices(facts))
+class StackFinder(Questions):
+    """Finds the stacks for what texts are about."""
 
+    def target_of(self, reads: tuple[Read, ...]) -> Target:
+        """Return what a text is about, as far as it tells."""
+        dimensions = {read.product: read.version for read in reads if self.facts.products[read.product].role == Role.DIMENSION}
+        device = dimensions.pop("device", None)
+        system, python = dimensions.pop("os", None), dimensions.pop("python", None)
+        if python and not self.is_known("python", python):
+            python = None
+        others = tuple((name, value) for name, value in dimensions.items() if self.is_known(name, value))
+        foreign = device if device and device not in served_devices(self.facts) else None
+        return Target(None if foreign else device, foreign, system, python, others, unasked_devices(self.facts))
 
-def ask(
-    facts: Snapshot,
-    pins: tuple[Read, ...],
-    target: Target,
-    clock: Clock,
-    words: tuple[str, ...] = (),
-    system: str | None = None,
-) -> Answer | None:
-    """Return the answer to pins and words for a target, on another form of its system if one is given; None if unaskable."""
-    options = [(pin.product, pin.version) for pin in pins]
-    options += [("os", name) for name in (system or target.os,) if name]
-    options += [("python", target.python)] if target.python else []
-    devices = [target.device] if target.device else []
-    try:
-        return resolve(facts, make_request(facts, [*options, *target.others], words, devices, clock))
-    except CompatkbError:
-        return None
+    def ask(
+        self, pins: tuple[Read, ...], target: Target, words: tuple[str, ...] = (), system: str | None = None
+    ) -> Answer | None:
+        """Return the answer to pins and words for a target, on another form of its system if given; None if unaskable."""
+        options = [(pin.product, pin.version) for pin in pins]
+        options += [("os", name) for name in (system or target.os,) if name]
+        options += [("python", target.python)] if target.python else []
+        devices = [target.device] if target.device else []
+        return self.answer(self.request([*options, *target.others], devices, words))
 
+    def choices(self, answer: Answer | None, sought: Sought, target: Target) -> tuple[StackChoice, ...]:
+        """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
+        groups: dict[tuple[object, ...], list[tuple[str, Alternative]]] = {}
+        meant = target.meant()
+        exact_answer = answer if target.device and target.os else None
+        for aim in meant:
+            near = self.nearest(exact_answer, sought, aim)
+            for one in near if len(meant) == 1 else near[:1]:
+                groups.setdefault((aim.device, *self.named_builds(one.stack)), []).append(
+                    (self.facts.family(aim.os or ""), one)
+                )
+        choices = []
+        for placed in groups.values():
+            systems = tuple(system for system, _ in placed)
+            near_one = placed[0][1]._replace(stack=_together([near.stack for _, near in placed]))
+            named = () if target.os or len(systems) == len(_SYSTEMS) else systems
+            choices.append(StackChoice(near_one.stack.device, named, near_one))
+        return tuple(choices)
 
-def choices_of(
-    facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
-) -> tuple[StackChoice, ...]:
-    """Return ways that work: for a target with device and system up to three, else one for each that may be meant."""
-    groups: dict[tuple[object, ...], list[tuple[str, Alternative]]] = {}
-    meant = target.meant()
-    exact_answer = answer if target.device and target.os else None
-    for aim in meant:
-        near = nearest_of(facts, exact_answer, sought, aim, clock)
-        for one in near if len(meant) == 1 else near[:1]:
-            groups.setdefault((aim.device, *_builds(facts, one.stack)), []).append((facts.family(aim.os or ""), one))
-    choices = []
-    for placed in groups.values():
-        systems = tuple(system for system, _ in placed)
-        near_one = placed[0][1]._replace(stack=_together([near.stack for _, near in placed]))
-        named = () if target.os or len(systems) == len(_SYSTEMS) else systems
-        choices.append(StackChoice(near_one.stack.device, named, near_one))
-    return tuple(choices)
+    def nearest(self, answer: Answer | None, sought: Sought, target: Target) -> tuple[Alternative, ...]:
+        """Return stacks that work for a target: near to an answer, else to wishes, else to what is kept, else the best.
+
+        Python is given up where nothing else helps; device and system never are.
+        """
+        works = answer and answer.stacks and answer.verdict.is_usable
+        if answer and not works and (near := self._fitting(answer.nearest, target)):
+            return near
+        generic = self.facts.family(target.os) if target.os else None
+        plans = [(sought.wished, target), (sought.kept, target), ((), target)]
+        plans += [((), target._replace(python=None))] if target.python else []
+        for pins, aim in plans:
+            held = {pin.product for pin in pins}
+            asked = tuple(word for word in sought.words if word not in held)
+            if not pins and not asked:
+                continue
+            for system in dict.fromkeys((target.os, generic)):
+                new_answer = self.ask(pins, aim, asked, system)
+                given_up = ("python",) if aim.python != target.python else ()
+                stacks = new_answer.stacks if new_answer and new_answer.verdict.is_usable else ()
+                if stack := next((stack for stack in stacks if self._takes(target, stack, python=not given_up)), None):
+                    return (Alternative(given_up, "best", stack),)
+                if new_answer and pins and (near := self._fitting(new_answer.nearest, target)):
+                    return near
+        return ()
+
+    def _fitting(self, nearest: tuple[Alternative, ...], target: Target) -> tuple[Alternative, ...]:
+        """Return the near stacks that work and are for a target; first those that keep the package that brings the device."""
+        candidates = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
+        candidates.sort(key=lambda near: bool(self.providers & set(near.relaxed)))
+        return tuple(n for n in candidates if self._takes(target, n.stack, python="python" not in n.relaxed))[:_MOST]
+
+    def _takes(self, target: Target, stack: Stack, *, python: bool = True) -> bool:
+        """Return whether a stack is for a device and system, and for its Python unless that is given up."""
+        if target.foreign or target.device not in (None, stack.device):
+            return False
+        if target.os and self.facts.family(target.os) not in map(self.facts.family, stack.os):
+            return False
+        return not (python and target.python) or minor(target.python) in stack.python
+
+    def successor_on(self, products: set[str], target: Target) -> SuccessorStack | None:
+        """Return what takes the place of ended products, for this device and system; on another Python if it must be.
+
+        None where the device is not known, or the system and what is installed depends on it.
+        """
+        groups: dict[tuple[Element, ...], list[SuccessorStack]] = {}
+        for aim in target.meant() if target.device else ():
+            place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
+            instead = self.successor(products, [*place, *target.others], [aim.device or ""])
+            if instead is None or not self._takes(aim, instead.stack, python=False):
+                return None
+            groups.setdefault(self.named_builds(instead.stack), []).append(instead)
+        if len(groups) != 1:
+            return None
+        same = next(iter(groups.values()))
+        return SuccessorStack(same[0].ended, _together([instead.stack for instead in same]))
 
 
 def _together(stacks: list[Stack]) -> Stack:
@@ -123,67 +161,6 @@ def _together(stacks: list[Stack]) -> Stack:
         python=tuple(python for python in first.python if all(python in stack.python for stack in stacks)),
         os=tuple(dict.fromkeys(system for stack in stacks for system in stack.os)),
     )
-
-
-def _builds(facts: Snapshot, stack: Stack) -> tuple[Element, ...]:
-    """Return what is installed by name: run-time packages come with it, and differ between systems."""
-    products = facts.products
-    return tuple(e for e in stack.packages if products[e.product].role != Role.LEAF and not products[e.product].automatic)
-
-
-def nearest_of(
-    facts: Snapshot, answer: Answer | None, sought: Sought, target: Target, clock: Clock
-) -> tuple[Alternative, ...]:
-    """Return stacks that work for a target: near to an answer, else to what was wished, else to what is kept, else the best.
-
-    Python is given up where nothing else helps; device and system never are.
-    """
-    works = answer and answer.stacks and answer.verdict.is_usable
-    if answer and not works and (near := _fitting(facts, answer.nearest, target)):
-        return near
-    generic = facts.family(target.os) if target.os else None
-    plans = [(sought.wished, target), (sought.kept, target), ((), target)]
-    plans += [((), target._replace(python=None))] if target.python else []
-    for pins, aim in plans:
-        held = {pin.product for pin in pins}
-        asked = tuple(word for word in sought.words if word not in held)
-        if not pins and not asked:
-            continue
-        for system in dict.fromkeys((target.os, generic)):
-            new_answer = ask(facts, pins, aim, clock, asked, system)
-            given_up = ("python",) if aim.python != target.python else ()
-            stacks = new_answer.stacks if new_answer and new_answer.verdict.is_usable else ()
-            if stack := next((stack for stack in stacks if target.takes(facts, stack, python=not given_up)), None):
-                return (Alternative(given_up, "best", stack),)
-            if new_answer and pins and (near := _fitting(facts, new_answer.nearest, target)):
-                return near
-    return ()
-
-
-def _fitting(facts: Snapshot, nearest: tuple[Alternative, ...], target: Target) -> tuple[Alternative, ...]:
-    """Return the near stacks that work and are for a target; first those that keep the package that brings the device."""
-    providers = {route.provider for route in facts.routes}
-    candidates = [n for n in nearest if n.stack.verdict.is_usable and "os" not in n.relaxed]
-    candidates.sort(key=lambda near: bool(providers & set(near.relaxed)))
-    return tuple(n for n in candidates if target.takes(facts, n.stack, python="python" not in n.relaxed))[:_MOST]
-
-
-def successor_of(facts: Snapshot, products: set[str], target: Target, clock: Clock) -> SuccessorStack | None:
-    """Return what takes the place of products that have ended, for this device and system; on another Python if it must be.
-
-    None where the device is not known, or the system and what is installed depends on it.
-    """
-    groups: dict[tuple[Element, ...], list[SuccessorStack]] = {}
-    for aim in target.meant() if target.device else ():
-        place = [("os", aim.os or ""), *([("python", target.python)] if target.python else [])]
-        instead = successor_stack(facts, products, [*place, *target.others], [aim.device or ""], clock)
-        if instead is None or not aim.takes(facts, instead.stack, python=False):
-            return None
-        groups.setdefault(_builds(facts, instead.stack), []).append(instead)
-    if len(groups) != 1:
-        return None
-    same = next(iter(groups.values()))
-    return SuccessorStack(same[0].ended, _together([instead.stack for instead in same]))
 
 
 def installed(reads: tuple[Read, ...]) -> tuple[Read, ...]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import Read
 from compatkb.store.queries.provenance import ObservationRecord, observations
-from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
 _MOST = 3
@@ -31,17 +31,53 @@ class UndefinedSymbol(NamedTuple):
     fits: tuple[str, ...]  # builds of the product that find all their symbols in that release, newest first
 
 
-def undefined_symbols(facts: Snapshot, text: str, versions: Iterable[Read]) -> tuple[UndefinedSymbol, ...]:
-    """Return the first symbols that libraries of known products miss in a release that the text names.
+class SymbolSearch(KnownData):
+    """Looks up the symbols that loaders did not find."""
 
-    Only where the symbols of that release were read beside builds of the product, on the platform of which the text speaks.
-    """
-    asked = list(dict.fromkeys(_asked(text)))[:_MOST]
-    seen: dict[str, str] = {}
-    for read in versions:
-        seen.setdefault(read.product, read.version.partition("+")[0])
-    platforms = _platforms(text)
-    return tuple(filter(None, (_looked_up(facts, platforms, *each, seen) for each in asked)))
+    def in_text(self, text: str, versions: Iterable[Read]) -> tuple[UndefinedSymbol, ...]:
+        """Return the first symbols that libraries of known products miss in a release that the text names.
+
+        Only where the symbols of that release were read beside builds of the product, on the platform of which the text
+        speaks.
+        """
+        asked = list(dict.fromkeys(_asked(text)))[:_MOST]
+        seen: dict[str, str] = {}
+        for read in versions:
+            seen.setdefault(read.product, read.version.partition("+")[0])
+        platforms = _platforms(text)
+        return tuple(filter(None, (self._looked_up(platforms, *each, seen) for each in asked)))
+
+    def _looked_up(
+        self, platforms: tuple[str, ...], symbol: str, library: str, seen: dict[str, str]
+    ) -> UndefinedSymbol | None:
+        product = self._product_of(library)
+        own = (product.distribution or product.id) if product else ""
+        if product is None or not seen:
+            return None
+        pairs = [o for o in observations(self.facts, "symbols") if own in o.packages and f"{o.os}-{o.arch}" in platforms]
+        for other in sorted({name for o in pairs for name in o.packages if name != own}):
+            provider = self.facts.product(other)
+            installed = seen.get(provider.id, "") if provider and provider.id != product.id else ""
+            beside = [o for o in pairs if o.packages.get(other) == installed]
+            if provider and beside:
+                platform = f"{beside[0].os}-{beside[0].arch}"
+                return UndefinedSymbol(
+                    symbol, library, product, provider.id, platform, installed, self._fitting(product, own, beside)
+                )
+        return None
+
+    def _product_of(self, library: str) -> Product | None:
+        """Return the product whose library a path names: the nearest folder that is one, else the file itself."""
+        parts = re.split(r"[/\\]", library)
+        names = [part.partition("-")[0] for part in parts[-2::-1]] if len(parts) > 1 else []
+        if stem := _STEM.match(parts[-1]):
+            names += [stem[1], stem[1].partition(".")[0], stem[1].partition("_")[0]]
+        return next((product for name in names if name and (product := self.facts.product(name))), None)
+
+    def _fitting(self, product: Product, own: str, beside: list[ObservationRecord]) -> tuple[str, ...]:
+        """Return the builds of a product that find all their symbols in a release, newest first."""
+        versions = {seen.packages[own] for seen in beside if seen.outcome == "links" and not seen.missing}
+        return tuple(e.version for e in reversed(self.facts.elements(product.id)) if e.version in versions)
 
 
 def _asked(text: str) -> Iterator[tuple[str, str]]:
@@ -71,38 +107,3 @@ def _platforms(text: str) -> tuple[str, ...]:
     system = "macos" if ".dylib" in lowered or "symbol not found" in lowered else "windows" if ".dll" in lowered else "linux"
     is_arm = "aarch64" in lowered or "arm64" in lowered or system == "macos"
     return tuple(f"{system}-{arch}" for arch in (("aarch64", "arm64") if is_arm else ("x86_64",)))
-
-
-def _looked_up(
-    facts: Snapshot, platforms: tuple[str, ...], symbol: str, library: str, seen: dict[str, str]
-) -> UndefinedSymbol | None:
-    product = _product_of(facts, library)
-    own = (product.distribution or product.id) if product else ""
-    if product is None or not seen:
-        return None
-    pairs = [o for o in observations(facts, "symbols") if own in o.packages and f"{o.os}-{o.arch}" in platforms]
-    for other in sorted({name for o in pairs for name in o.packages if name != own}):
-        provider = facts.product(other)
-        installed = seen.get(provider.id, "") if provider and provider.id != product.id else ""
-        beside = [o for o in pairs if o.packages.get(other) == installed]
-        if provider and beside:
-            platform = f"{beside[0].os}-{beside[0].arch}"
-            return UndefinedSymbol(
-                symbol, library, product, provider.id, platform, installed, _fitting(facts, product, own, beside)
-            )
-    return None
-
-
-def _product_of(facts: Snapshot, library: str) -> Product | None:
-    """Return the product whose library a path names: the nearest folder that is one, else the file itself."""
-    parts = re.split(r"[/\\]", library)
-    names = [part.partition("-")[0] for part in parts[-2::-1]] if len(parts) > 1 else []
-    if stem := _STEM.match(parts[-1]):
-        names += [stem[1], stem[1].partition(".")[0], stem[1].partition("_")[0]]
-    return next((product for name in names if name and (product := facts.product(name))), None)
-
-
-def _fitting(facts: Snapshot, product: Product, own: str, beside: list[ObservationRecord]) -> tuple[str, ...]:
-    """Return the builds of a product that find all their symbols in a release, newest first."""
-    versions = {seen.packages[own] for seen in beside if seen.outcome == "links" and not seen.missing}
-    return tuple(e.version for e in reversed(facts.elements(product.id)) if e.version in versions)

@@ -5,22 +5,12 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Certainty, Role, Verdict
-from compatkb.doctor.checks import (
-    InstalledDistribution,
-    Remark,
-    Seen,
-    graphics_remarks,
-    library_remarks,
-    package_remarks,
-)
-from compatkb.doctor.known_machine import KnownMachine
+from compatkb.doctor.known_machine import InstalledDistribution, Remark, Seen, package_remarks
 from compatkb.doctor.machine import Machine
-from compatkb.doctor.successors import SuccessorStack, successor_stack
-from compatkb.doctor.upgrade_path import UpgradeStep, best_of, proven_of, steps_to
-from compatkb.doctor.version_extraction import is_known
-from compatkb.engine.answer import Alternative, Answer, best_stacks, resolve
+from compatkb.doctor.questions import SuccessorStack
+from compatkb.doctor.upgrade_path import UpgradePath, UpgradeStep
+from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.stacks import Stack
-from compatkb.store.queries.provenance import needs_graphics
 from compatkb.store.reader import Snapshot
 
 DRIVER = "gpu-driver"
@@ -76,30 +66,99 @@ class Examination(NamedTuple):
 
 def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:
     """Return what the data say of a machine as of a day."""
-    known = KnownMachine(facts, machine, clock)
-    held, seen, devices = known.held, known.seen, known.devices
-    remarks = [*package_remarks(held), *graphics_remarks(facts, machine, seen), *library_remarks(facts, machine)]
-    answer, beside = _judge(known)
-    best = best_of(known, answer)
-    unserved = bool(answer) and known.is_unserved
-    blind = machine.sees_gpu is False and bool(devices) and needs_graphics(facts, devices[0])
-    remarks += [*_answer_remarks(known, answer, unserved=unserved), *_driver_remarks(best, known.driver)]
-    remarks += [_blind_remark(machine)] if blind else []
-    for name, version in beside:
-        message = f"no source lists {name} {version} with the others; nothing excludes it"
-        remarks.append(Remark("not-named-together", Severity.WARNING, message))
-    there = best is not None and best.where == "same" and all(item.known or not item.core for item in held)
-    steps = steps_to(facts, held, best.stack, clock) if best and not there else ()
-    hardware = [("hardware", name) for name in known.hardware[:1]]
-    served = (best.stack.device,) if best else devices
-    instead = successor_stack(facts, [item.product for item in held if item.main], known.place + hardware, served, clock)
-    proposed = best.stack if best and not there else instead.stack if instead else None
-    unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
-    proven = proven_of(known, unsure) if unsure else None
-    unused = blind or (answer is not None and known.is_idle)
-    return Examination(
-        machine, held, seen, known.system, known.driver, tuple(remarks), answer, best, steps, unserved, instead, proven, unused
-    )
+    return _Examining(facts, machine, clock).examination()
+
+
+class _Examining(UpgradePath):
+    """Judges one machine."""
+
+    def examination(self) -> Examination:
+        """Return what the data say of a machine as of a day."""
+        machine, held, devices = self.machine, self.held, self.devices
+        remarks = [*package_remarks(held), *self.graphics_remarks(), *self.library_remarks()]
+        answer, beside = self._judge()
+        best = self.best(answer)
+        unserved = bool(answer) and self.is_unserved
+        blind = machine.sees_gpu is False and bool(devices) and self.is_graphic(devices[0])
+        remarks += [*self._answer_remarks(answer, unserved=unserved), *_driver_remarks(best, self.driver)]
+        remarks += [_blind_remark(machine)] if blind else []
+        for name, version in beside:
+            message = f"no source lists {name} {version} with the others; nothing excludes it"
+            remarks.append(Remark("not-named-together", Severity.WARNING, message))
+        there = best is not None and best.where == "same" and all(item.known or not item.core for item in held)
+        steps = self.steps_to(best.stack) if best and not there else ()
+        hardware = [("hardware", name) for name in self.hardware[:1]]
+        served = (best.stack.device,) if best else devices
+        instead = self.successor([item.product.id for item in held if item.main], self.place + hardware, served)
+        proposed = best.stack if best and not there else instead.stack if instead else None
+        unsure = proposed if proposed and proposed.verdict == Verdict.LIKELY else None
+        proven = self.proven(unsure) if unsure else None
+        unused = blind or (answer is not None and self.is_idle)
+        return Examination(
+            machine,
+            held,
+            self.seen,
+            self.system,
+            self.driver,
+            tuple(remarks),
+            answer,
+            best,
+            steps,
+            unserved,
+            instead,
+            proven,
+            unused,
+        )
+
+    def _judge(self) -> tuple[Answer | None, list[tuple[str, str]]]:
+        """Return the answer to what is installed on this machine, and the packages that were left out of it.
+
+        Left out are run-time packages, and others that bring no device, if they deny nothing and nothing is known of them.
+        """
+        packages, place = self.pins(leaves=False), self.place
+        if not packages:
+            return None, []
+        if len(self.hardware) == 1 and self.reaches(self.hardware[0]):
+            place.append(("hardware", self.hardware[0]))
+            if self.driver and self.is_known(DRIVER, self.driver):
+                with_driver = self.asked([*packages, *place, (DRIVER, self.driver)])
+                if with_driver and not self.stacks(with_driver):
+                    return self.answer(with_driver), []  # denied; that no list names a driver says nothing
+        leaves = [pin for pin in self.pins(leaves=True) if pin not in packages]
+        core = [pin for pin in packages if pin[0] in self.providers or self.facts.products[pin[0]].role == Role.COMPANION]
+        for main, rest in ((packages, []), (core, [pin for pin in packages if pin not in core])):
+            asked = [([*main, *leaves], rest), (main, rest)]
+            for pins, left in asked if main else ():
+                request = self.asked(pins + place)
+                stacks = self.stacks(request)
+                if request and stacks and stacks[0].level < Certainty.UNKNOWN:
+                    others = left if pins is not main else [*leaves, *left]
+                    culprits = [pin for pin in others if self._alone_denied(main + place, pin)]
+                    if not culprits:
+                        return Answer(request, stacks[0].verdict, stacks, (), ()), left
+                    request = self.asked([*main, *culprits, *place])
+                    return self.answer(request), []
+        request = self.asked(packages + place)
+        return self.answer(request), []
+
+    def _alone_denied(self, options: list[tuple[str, str]], pin: tuple[str, str]) -> bool:
+        """Return whether one run-time package alone turns what would work into what does not."""
+        without, with_it = (self.asked(pins) for pins in (options, [*options, pin]))
+        if without is None or with_it is None:
+            return False
+        before, after = self.stacks(without), self.stacks(with_it)
+        return bool(before) and before[0].level < Certainty.UNKNOWN and not after
+
+    def _answer_remarks(self, answer: Answer | None, *, unserved: bool) -> list[Remark]:
+        if unserved:
+            built = f"the installed packages are built for {self.devices[0]}"
+            message = f"{built}, and no GPU here is on the list of supported hardware"
+            return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the CPU builds")]
+        if answer and self.is_idle:
+            message = f"this machine has a GPU with XPU support, but the installed packages are built for {self.devices[0]}"
+            fix = "install the builds for the GPU, as shown below"
+            return [Remark("build-for-another-device", Severity.WARNING, message, fix)]
+        return []
 
 
 def _blind_remark(machine: Machine) -> Remark:
@@ -108,60 +167,6 @@ def _blind_remark(machine: Machine) -> Remark:
     if machine.drivers:
         fix = "check the version of the GPU driver, and that this user may open the render node"
     return Remark("gpu-not-available", Severity.ERROR, message, f"{fix}; in a container, pass --device /dev/dri")
-
-
-def _judge(known: KnownMachine) -> tuple[Answer | None, list[tuple[str, str]]]:
-    """Return the answer to what is installed on this machine, and the packages that were left out of it.
-
-    Left out are run-time packages, and others that bring no device, if they deny nothing and nothing is known of them.
-    """
-    facts, packages, place = known.facts, known.pins(leaves=False), known.place
-    if not packages:
-        return None, []
-    if len(known.hardware) == 1 and known.reaches(known.hardware[0]):
-        place.append(("hardware", known.hardware[0]))
-        if known.driver and is_known(facts, DRIVER, known.driver):
-            with_driver = known.request([*packages, *place, (DRIVER, known.driver)])
-            if with_driver and not best_stacks(facts, with_driver):
-                return resolve(facts, with_driver), []  # denied; that no list names a driver says nothing
-    leaves = [pin for pin in known.pins(leaves=True) if pin not in packages]
-    brings = {route.provider for route in facts.routes}
-    core = [pin for pin in packages if pin[0] in brings or facts.products[pin[0]].role == Role.COMPANION]
-    for main, rest in ((packages, []), (core, [pin for pin in packages if pin not in core])):
-        asked = [([*main, *leaves], rest), (main, rest)]
-        for pins, left in asked if main else ():
-            request = known.request(pins + place)
-            stacks = best_stacks(facts, request) if request else ()
-            if request and stacks and stacks[0].level < Certainty.UNKNOWN:
-                others = left if pins is not main else [*leaves, *left]
-                culprits = [pin for pin in others if _alone_denied(known, main + place, pin)]
-                if not culprits:
-                    return Answer(request, stacks[0].verdict, stacks, (), ()), left
-                request = known.request([*main, *culprits, *place])
-                return (resolve(facts, request) if request else None), []
-    request = known.request(packages + place)
-    return (resolve(facts, request) if request else None), []
-
-
-def _alone_denied(known: KnownMachine, options: list[tuple[str, str]], pin: tuple[str, str]) -> bool:
-    """Return whether one run-time package alone turns what would work into what does not."""
-    without, with_it = (known.request(pins) for pins in (options, [*options, pin]))
-    if without is None or with_it is None:
-        return False
-    before, after = best_stacks(known.facts, without), best_stacks(known.facts, with_it)
-    return bool(before) and before[0].level < Certainty.UNKNOWN and not after
-
-
-def _answer_remarks(known: KnownMachine, answer: Answer | None, *, unserved: bool) -> list[Remark]:
-    if unserved:
-        built = f"the installed packages are built for {known.devices[0]}"
-        message = f"{built}, and no GPU here is on the list of supported hardware"
-        return [Remark("no-graphics-for-build", Severity.WARNING, message, "use the CPU builds")]
-    if answer and known.is_idle:
-        message = f"this machine has a GPU with XPU support, but the installed packages are built for {known.devices[0]}"
-        fix = "install the builds for the GPU, as shown below"
-        return [Remark("build-for-another-device", Severity.WARNING, message, fix)]
-    return []
 
 
 def _driver_remarks(best: Alternative | None, driver: str | None) -> list[Remark]:

@@ -8,12 +8,10 @@ from packaging.utils import canonicalize_name
 
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.error_text import ErrorText, plain
-from compatkb.errors import CompatkbError
-from compatkb.request.lookup import find_versions
+from compatkb.doctor.questions import KnownData
 from compatkb.store.queries.products import product_names
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
 
 _ECHO_REACH = 40  # so many lines after a question about a version may hold the answer
 _ASKED = re.compile(r"([a-z_][a-z0-9_]{1,60})\.__version__")
@@ -62,39 +60,87 @@ class Read(NamedTuple):
     how: int
 
 
-def is_known(facts: Snapshot, product: str, version: str) -> bool:
-    """Return whether the data know a version of a product; of run-time packages, which only bounds name, any."""
-    head = facts.products[product]
-    return head.role == Role.LEAF or bool(mask_of(facts, head, version))
+class VersionReader(KnownData):
+    """Reads the versions that one text names."""
 
+    def __init__(self, facts: Snapshot, pasted: ErrorText) -> None:
+        super().__init__(facts)
+        self.pasted = ErrorText(_without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
 
-def mask_of(facts: Snapshot, product: Product, version: str) -> int:
-    """Return the elements that a version names, 0 for what names none."""
-    try:
-        return find_versions(facts, product, version)
-    except CompatkbError:
-        return 0
+    def versions(self, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
+        """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
 
+        What an installer removed does not count, and no more do the Pythons that releases require.
+        """
+        new = self._by_product(_put_in, SAYS)
+        gone = self._by_product(_taken_out, SAYS)
+        removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
+        listed = self._by_product(_satisfied, INSTALLED)
+        echoes = self._by_product(_echoed, SAYS)
+        reads = [*learnt, *new, *echoes, *self._says(), *listed, *self._named()]
+        best: dict[str, Read] = {}
+        for read in reads:
+            if (read.product, read.version) in removed:
+                continue
+            if read.product in self.facts.products and (read.product not in best or read.how < best[read.product].how):
+                best[read.product] = read
+        return tuple(best[product] for product in self.facts.products if product in best)
 
-def read_versions(facts: Snapshot, pasted: ErrorText, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
-    """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
+    def _by_product(self, parser: Callable[[str], list[VersionMention]], how: int) -> list[Read]:
+        imports = {product.import_name: product.id for product in self.facts.products.values() if product.role != Role.LEAF}
+        reads = []
+        for name, version, at in parser(self.pasted.plain):
+            known = self.facts.product(str(canonicalize_name(name)))
+            product = known.id if known else imports.get(name)
+            if product is not None and self.facts.products[product].distribution is not None:
+                reads.append(Read(product, version, self.pasted.line_at(at)[0], how))
+        return reads
 
-    What an installer removed does not count, and no more do the Pythons that releases require.
-    """
-    pasted = ErrorText(_without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
-    new = _by_product(facts, pasted, _put_in, SAYS)
-    gone = _by_product(facts, pasted, _taken_out, SAYS)
-    removed = {(read.product, read.version) for read in gone} - {(read.product, read.version) for read in new}
-    listed = _by_product(facts, pasted, _satisfied, INSTALLED)
-    echoes = _by_product(facts, pasted, _echoed, SAYS)
-    reads = [*learnt, *new, *echoes, *_says(facts, pasted), *listed, *_named(facts, pasted)]
-    best: dict[str, Read] = {}
-    for read in reads:
-        if (read.product, read.version) in removed:
-            continue
-        if read.product in facts.products and (read.product not in best or read.how < best[read.product].how):
-            best[read.product] = read
-    return tuple(best[product] for product in facts.products if product in best)
+    def _says(self) -> list[Read]:
+        reads = []
+        for record in guide_records(self.facts, "reading"):
+            if record["shown_by"]:
+                continue
+            for hit in filter(None, map(self.pasted.find, record["patterns"])):
+                for name, value in hit.slots:
+                    if name in self.facts.products and "." in self.shape(name, value):
+                        reads.append(Read(name, self.shape(name, value), hit.line, SAYS))
+        return reads
+
+    def _named(self) -> list[Read]:
+        """Return the versions that stand behind the names of packages, as installers, lists and file names write them."""
+        reads = []
+        text = self.pasted.plain
+        for product in self.facts.products.values():
+            for name in self._spellings(product.id):
+                for at in self.pasted.places(name):
+                    after = _NEXT.match(text, at + len(name), at + len(name) + 120)
+                    before = text[max(0, at - _LINE) : at]
+                    if after is None or (_BEFORE.search(before) and not before.endswith("/")):
+                        continue
+                    version = self.shape(product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
+                    reads.append(Read(product.id, version, self.pasted.line_at(at)[0], _how(text, before, after)))
+        return reads
+
+    def shape(self, product: str, text: str) -> str:
+        """Return a version of Python as people write it: 311 is 3.11, and 3.11.7.final.0 is 3.11.7; others as they are."""
+        if self.facts.products[product].scheme != "minor":
+            return text
+        if tag := re.fullmatch(r"(\d)(\d{1,2}t?)", text):
+            return f"{tag[1]}.{tag[2]}"
+        short = re.match(r"\d\.\d{1,2}(?:\.\d{1,2})?", text)
+        return short[0] if short else text
+
+    def _spellings(self, product: str) -> tuple[str, ...]:
+        """Return how texts write the name of a package, and of Python."""
+        record = self.facts.products[product]
+        if record.distribution is None:
+            return (product,) if record.scheme == "minor" else ()
+        names = {record.distribution, *(element.distribution for element in self.facts.elements(product))}
+        spelt = {re.sub(r"[-_.]", sign, plain(name)) for name in names if name for sign in "-_"}
+        if record.role != Role.LEAF:
+            spelt |= {name for name in product_names(self.facts).get(product, ()) if len(name) >= _SHORT}
+        return tuple(sorted(spelt))
 
 
 def _without_other_pythons(text: str) -> str:
@@ -140,58 +186,9 @@ def _echoed(text: str) -> list[VersionMention]:
     return packages
 
 
-def shape(facts: Snapshot, product: str, text: str) -> str:
-    """Return a version of Python as people write it: 311 is 3.11, and 3.11.7.final.0 is 3.11.7; other versions as they are."""
-    if facts.products[product].scheme != "minor":
-        return text
-    if tag := re.fullmatch(r"(\d)(\d{1,2}t?)", text):
-        return f"{tag[1]}.{tag[2]}"
-    short = re.match(r"\d\.\d{1,2}(?:\.\d{1,2})?", text)
-    return short[0] if short else text
-
-
 def minor(python: str) -> str:
     """Return the minor release of a Python, such as 3.11 for 3.11.7."""
     return ".".join(python.split(".")[:2])
-
-
-def _by_product(facts: Snapshot, pasted: ErrorText, parser: Callable[[str], list[VersionMention]], how: int) -> list[Read]:
-    imports = {product.import_name: product.id for product in facts.products.values() if product.role != Role.LEAF}
-    reads = []
-    for name, version, at in parser(pasted.plain):
-        known = facts.product(str(canonicalize_name(name)))
-        product = known.id if known else imports.get(name)
-        if product is not None and facts.products[product].distribution is not None:
-            reads.append(Read(product, version, pasted.line_at(at)[0], how))
-    return reads
-
-
-def _says(facts: Snapshot, pasted: ErrorText) -> list[Read]:
-    reads = []
-    for record in guide_records(facts, "reading"):
-        if record["shown_by"]:
-            continue
-        for hit in filter(None, map(pasted.find, record["patterns"])):
-            for name, value in hit.slots:
-                if name in facts.products and "." in shape(facts, name, value):
-                    reads.append(Read(name, shape(facts, name, value), hit.line, SAYS))
-    return reads
-
-
-def _named(facts: Snapshot, pasted: ErrorText) -> list[Read]:
-    """Return the versions that stand behind the names of packages, as installers, lists and file names write them."""
-    reads = []
-    text = pasted.plain
-    for product in facts.products.values():
-        for name in _spellings(facts, product.id):
-            for at in pasted.places(name):
-                after = _NEXT.match(text, at + len(name), at + len(name) + 120)
-                before = text[max(0, at - _LINE) : at]
-                if after is None or (_BEFORE.search(before) and not before.endswith("/")):
-                    continue
-                version = shape(facts, product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
-                reads.append(Read(product.id, version, pasted.line_at(at)[0], _how(text, before, after)))
-    return reads
 
 
 def _how(text: str, before: str, after: "re.Match[str]") -> int:
@@ -206,15 +203,3 @@ def _how(text: str, before: str, after: "re.Match[str]") -> int:
     if not pinned and _WISH.search(before) and not before.endswith("install "):
         return WISHED
     return INSTALLED if _SAID.search(before) else LISTED
-
-
-def _spellings(facts: Snapshot, product: str) -> tuple[str, ...]:
-    """Return how texts write the name of a package, and of Python."""
-    record = facts.products[product]
-    if record.distribution is None:
-        return (product,) if record.scheme == "minor" else ()
-    names = {record.distribution, *(element.distribution for element in facts.elements(product))}
-    spelt = {re.sub(r"[-_.]", sign, plain(name)) for name in names if name for sign in "-_"}
-    if record.role != Role.LEAF:
-        spelt |= {name for name in product_names(facts).get(product, ()) if len(name) >= _SHORT}
-    return tuple(sorted(spelt))

@@ -168,9 +168,9 @@ def _of_images(environment: ProjectEnvironment, plan: InstallPlan, queries: Proj
 def _told(facts: Snapshot, text: str) -> dict[str, str]:
     """Return the versions of packages that tables and sentences name."""
     from compatkb.doctor.error_text import ErrorText
-    from compatkb.doctor.version_extraction import read_versions
+    from compatkb.doctor.version_extraction import VersionReader
 
-    versions = read_versions(facts, ErrorText(text.replace("|", " ")))
+    versions = VersionReader(facts, ErrorText(text.replace("|", " "))).versions()
     return {read.product: f"=={read.version}" for read in versions if facts.products[read.product].role in _PACKAGES}
 
 

@@ -17,7 +17,7 @@ from compatkb.mcp.pins import PinnedSet, guessed_name, new_side, pinned_sets
 from compatkb.mcp.protocol import AgentTool
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
-from compatkb.output.diagnosis import diagnosis_text
+from compatkb.output.diagnosis import diagnosis_text, present_diagnosis
 from compatkb.output.presenter import present
 from compatkb.output.screen import text_of
 from compatkb.output.text import answer_text
@@ -72,7 +72,7 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
         from compatkb.doctor.diagnose import diagnose as look
 
         clock = Clock(current_day())
-        return _cut(diagnosis_text(facts, look(facts, text, clock), clock.day))
+        return _cut(diagnosis_text(present_diagnosis(facts, look(facts, text, clock), clock.day)))
 
     def show(product: str, version: str = "") -> str:
         day, known_product = current_day(), find_product(facts, product)

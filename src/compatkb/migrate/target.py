@@ -8,7 +8,7 @@ from compatkb.check.project.environments import LocatedStatement, ProjectEnviron
 from compatkb.check.project.install_plan import FAMILIES, known_image
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.vocabulary import Verdict
-from compatkb.doctor.successors import successor_stack
+from compatkb.doctor.questions import Questions
 from compatkb.engine.stacks import Stack
 from compatkb.migrate.guide import Guide
 from compatkb.parsers.statement import ImageUse
@@ -58,12 +58,12 @@ class MigrationTargets:
         guide = self._guide
         if device not in {known.device for known in guide.ended.values()}:
             return None
-        facts = self._context.facts
+        questions = Questions(self._context.facts, self._context.clock)
         options = [("os", system or next(iter(FAMILIES.values())))]
         options += [("python", python)] if python else []
         more = [(product, ">=0") for product in beside]
         several = [  # what is written into files is proven, if there is such a stack
-            successor_stack(facts, tuple(guide.ended), several, [device], self._context.clock, certain_only=certain_only)
+            questions.successor(tuple(guide.ended), several, [device], certain_only=certain_only)
             for several in (([*options, *more], options) if more else (options,))
             for certain_only in (True, False)
         ]

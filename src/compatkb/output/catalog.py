@@ -12,7 +12,7 @@ from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import claims_of
 from compatkb.output.features import release_features
 from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.output.payload import claim_payloads
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions
@@ -219,8 +219,10 @@ class Catalog:
 def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
     """Return the products, or the versions of one, newest first, as JSON."""
     if product is None:
-        return document(facts, day, {"products": Catalog(facts, day).products()})
-    return document(facts, day, {"product": product.id, "releases": Catalog(facts, day).releases(product)})
+        return Edition(facts.meta["data_date"], day).document({"products": Catalog(facts, day).products()})
+    return Edition(facts.meta["data_date"], day).document(
+        {"product": product.id, "releases": Catalog(facts, day).releases(product)}
+    )
 
 
 def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
@@ -237,12 +239,12 @@ def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line
         lines = [heads("version", "name", "released", "builds", "also", "")]
         for release in Catalog(facts, day).releases(product):
             lines += row([Line(_release_line(release))], *_release_cells(release))
-    return [*lines, Line(foot(facts, day).rstrip(), "dim")]
+    return [*lines, Line(Edition(facts.meta["data_date"], day).foot.rstrip(), "dim")]
 
 
 def product_json(facts: Snapshot, product: Product, day: date) -> str:
     """Return a product with its releases, disputes and end of life as JSON."""
-    return document(facts, day, Catalog(facts, day).product(product))
+    return Edition(facts.meta["data_date"], day).document(Catalog(facts, day).product(product))
 
 
 def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
@@ -270,12 +272,14 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
-    return [Line(line) for line in [*lines, foot(facts, day).rstrip()]]
+    return [Line(line) for line in [*lines, Edition(facts.meta["data_date"], day).foot.rstrip()]]
 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
     """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
-    return document(facts, day, {"product": product.id, "releases": Catalog(facts, day).chosen(product, version)})
+    return Edition(facts.meta["data_date"], day).document(
+        {"product": product.id, "releases": Catalog(facts, day).chosen(product, version)}
+    )
 
 
 def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
@@ -283,15 +287,18 @@ def release_screen(facts: Snapshot, product: Product, version: str, day: date, *
     content = Catalog(facts, day).chosen(product, version)
     if not why:
         return CatalogScreen(facts).release_lines(product, content, day)
-    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content) + foot(facts, day)
+    text = (
+        "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content)
+        + Edition(facts.meta["data_date"], day).foot
+    )
     return [Line(line) for line in text.splitlines()]
 
 
 def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
     """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
     ends = Catalog(facts, day).ends(product, version, days)
-    return document(
-        facts, day, {"within_days": days, "ends": ends, "rules": Catalog(facts, day).rules(product, version, ends)}
+    return Edition(facts.meta["data_date"], day).document(
+        {"within_days": days, "ends": ends, "rules": Catalog(facts, day).rules(product, version, ends)}
     )
 
 

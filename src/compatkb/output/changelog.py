@@ -9,7 +9,7 @@ from typing import Any
 
 from compatkb.catalog.changelog import Change
 from compatkb.output.citations import source_payloads
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
@@ -39,7 +39,7 @@ def changes_text(facts: Snapshot, changelog: tuple[Change, ...], since: date, un
         lines += [f"  {line}" for line in _lines(list(changes))]
     if not changelog:
         lines.append("  nothing that the data know of")
-    return "\n".join([*lines, foot(facts, until)])
+    return "\n".join([*lines, Edition(facts.meta["data_date"], until).foot])
 
 
 def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
@@ -57,7 +57,9 @@ def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date
 def changes_json(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
     """Return the changes as JSON, one record each."""
     changes = [_payload(change) for change in changelog]
-    return document(facts, until, {"since": since.isoformat(), "until": until.isoformat(), "changes": changes})
+    return Edition(facts.meta["data_date"], until).document(
+        {"since": since.isoformat(), "until": until.isoformat(), "changes": changes}
+    )
 
 
 def _payload(change: Change) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 from compatkb.output.citations import source_payloads
-from compatkb.output.json_document import document
+from compatkb.output.json_document import Edition
 from compatkb.output.labels import ranges
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.output.writers import table
@@ -56,7 +56,7 @@ def release_lines(features: Iterable[Content]) -> list[str]:
 
 def features_json(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> str:
     """Return the features, those of one product, or one, with what is said of them as JSON."""
-    return document(facts, day, {"features": _content(facts, product, feature)})
+    return Edition(facts.meta["data_date"], day).document({"features": _content(facts, product, feature)})
 
 
 def features_screen(facts: Snapshot, day: date, *, product: str | None = None, feature: str | None = None) -> list[Line]:

@@ -9,7 +9,7 @@ from compatkb.errors import UsageError
 from compatkb.output import disputes
 from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.store.queries.images import ImageRecord, contents_of, repositories, runs_for
 from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot
@@ -58,10 +58,10 @@ def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> 
         raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
     tags = [_tag(facts, row, day) for row in chosen]
     if as_json:
-        return document(facts, day, {"repository": repository, "tags": tags})
+        return Edition(facts.meta["data_date"], day).document({"repository": repository, "tags": tags})
     lines = [line for entry in tags for line in (_lines(entry) if tag else [_line(entry)])]
     head = f"{repository}:{tag}" if tag else f"{repository}, {len(tags)} tags"
-    return "\n".join([head, *lines, foot(facts, day)])
+    return "\n".join([head, *lines, Edition(facts.meta["data_date"], day).foot])
 
 
 def _tag(facts: Snapshot, image: ImageRecord, day: date) -> Content:

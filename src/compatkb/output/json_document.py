@@ -3,30 +3,34 @@
 import json
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
-
-from compatkb.store.reader import Snapshot
+from typing import Any, Final, NamedTuple
 
 SCHEMA: Final = 1
 """The version of the contract, whose text is docs/json.md."""
 
 
-def head(facts: Snapshot, day: date | None) -> dict[str, Any]:
-    """Return what a document begins with: the contract's version, the day of the data, and the day that it is for."""
-    as_of = {"as_of": day.isoformat()} if day else {}
-    return {"schema": SCHEMA, "data_date": facts.meta["data_date"], **as_of}
+class Edition(NamedTuple):
+    """Which data an output is of, and the day that it is for, where it is for one."""
 
+    data_date: str
+    day: date | None = None
 
-def document(facts: Snapshot, day: date | None, content: Mapping[str, Any]) -> str:
-    """Return a document as text: its head, then what it is about; without a day where it is for none."""
-    return json_text({**head(facts, day), **content})
+    @property
+    def head(self) -> dict[str, Any]:
+        """What a document begins with: the contract's version, the day of the data, and the day that it is for."""
+        as_of = {"as_of": self.day.isoformat()} if self.day else {}
+        return {"schema": SCHEMA, "data_date": self.data_date, **as_of}
+
+    @property
+    def foot(self) -> str:
+        """The line that a text ends with: the day that it is for, and the day of the data."""
+        return f"(as of {self.day}, data of {self.data_date})\n"
+
+    def document(self, content: Mapping[str, Any]) -> str:
+        """Return a document as text: its head, then what it is about."""
+        return json_text({**self.head, **content})
 
 
 def json_text(content: object) -> str:
     """Return a value as indented JSON, in Unicode, with a line end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def foot(facts: Snapshot, day: date) -> str:
-    """Return the line that a text ends with: the day that it is for, and the day of the data."""
-    return f"(as of {day}, data of {facts.meta['data_date']})\n"

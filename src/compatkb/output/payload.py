@@ -9,7 +9,7 @@ from compatkb.output import commands, messages
 from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import SCHEMA, json_text
 from compatkb.output.registry import Wanted
-from compatkb.output.things import ClaimView, Link, Offered, StackView, Warned
+from compatkb.output.things import ClaimView, Instead, Link, Offered, StackView, Warned
 from compatkb.output.view import AnswerView, CauseView, Near
 from compatkb.store.records import Request
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ClaimJson,
         EdgeJson,
         FeatureJson,
+        InsteadJson,
         NearJson,
         RequestJson,
         StackBriefJson,
@@ -172,6 +173,11 @@ def doubts(view: AnswerView) -> "list[CauseJson]":
         }
         for message in known.unsettled
     ]  # fmt: skip
+
+
+def instead_payload(instead: Instead | None) -> "InsteadJson | None":
+    """Return what takes the place of ended products."""
+    return {"ended": [product.id for product in instead.ended], "stack": stack_brief(instead.stack)} if instead else None
 
 
 def near_payload(near: Near, stack: "StackJson") -> "NearJson":

@@ -16,10 +16,10 @@ from compatkb.output.causes import Causes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
 from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
-from compatkb.output.payload import stack_brief
 from compatkb.output.things import (
     BuildView,
     DimensionValue,
+    Instead,
     Offered,
     StackView,
     Warned,
@@ -46,8 +46,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, Request, Sources
 
 if TYPE_CHECKING:  # what answers in the browser has no doctor
-    from compatkb.doctor.successors import SuccessorStack
-    from compatkb.output.json_types import DisputeJson, InsteadJson
+    from compatkb.doctor.questions import SuccessorStack
+    from compatkb.output.json_types import DisputeJson
 
 _CLOSEST = {"same": 0, "above": 1, "below": 2, "best": 3}
 _SIDES = {"same": "same series", "above": "nearest newer", "below": "nearest older", "best": "newest"}
@@ -269,6 +269,12 @@ class Presenter(Causes):
             merged[key] = merged.get(key, stack)._replace(python=every)
         return tuple(map(self.stack, merged.values()))
 
+    def instead(self, instead: "SuccessorStack | None") -> Instead | None:
+        """Return what takes the place of ended products."""
+        if instead is None:
+            return None
+        return Instead(tuple(self.facts.products[product] for product in instead.ended), self.stack(instead.stack))
+
     # -- ways out ---------------------------------------------------------------------------------------------------
 
     def _ways(self, answer: Answer, nearest: Sequence[Near]) -> Iterator[Way]:
@@ -366,8 +372,3 @@ def _ordered(nearest: Sequence[Near]) -> list[Near]:
 def request_of(answer: Answer | None, day: date) -> Request:
     """Return the request that an answer is to; where there is none, one of that day that fixes nothing."""
     return answer.request if answer else Request((), (), (), day.toordinal(), day.toordinal(), 1)
-
-
-def instead_payload(shown: Presenter, instead: "SuccessorStack | None") -> "InsteadJson | None":
-    """Return what takes the place of ended products, for programs."""
-    return None if instead is None else {"ended": list(instead.ended), "stack": stack_brief(shown.stack(instead.stack))}

@@ -8,7 +8,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import screen
 from compatkb.output.document_model import Table
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.output.screen import BLANK, Line
 from compatkb.output.writers import comma_separated as write_csv
 from compatkb.output.writers import table as write_table
@@ -114,7 +114,7 @@ def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
         padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
         lines += screen.row([Line("  ".join(padded).rstrip())], *words)
     lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in levels_of(table.rows))]
-    return [*lines, Line(foot(facts, day).rstrip(), "dim")]
+    return [*lines, Line(Edition(facts.meta["data_date"], day).foot.rstrip(), "dim")]
 
 
 def row_name(row: Row) -> str:
@@ -145,7 +145,7 @@ def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
             for row in table.rows
         ],
     }
-    return document(facts, day, content)
+    return Edition(facts.meta["data_date"], day).document(content)
 
 
 def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:

@@ -4,7 +4,7 @@ import shlex
 from datetime import date
 
 from compatkb.catalog.search import SearchResult
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.store.reader import Snapshot
 
 
@@ -18,7 +18,7 @@ def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: 
             "matches": dict(search_result.matches),
             "near": list(search_result.near),
         }
-        return document(facts, day, content)
+        return Edition(facts.meta["data_date"], day).document(content)
     lines = []
     for hit in search_result.hits[:limit]:
         lines.append(f"{hit.kind:<10}{hit.title}")
@@ -29,7 +29,7 @@ def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: 
         lines.append(f"and {len(search_result.hits) - limit} more: add a word, or --limit {len(search_result.hits)}")
     if not search_result.hits:
         lines += _nothing(search_result)
-    return "\n".join([*lines, foot(facts, day)])
+    return "\n".join([*lines, Edition(facts.meta["data_date"], day).foot])
 
 
 def _nothing(search_result: SearchResult) -> list[str]:

@@ -245,6 +245,14 @@ class StackView:
         return next((build for build in self.packages if build.product.id == product), None)
 
 
+@dataclass(frozen=True)
+class Instead:
+    """Products that have ended, and a stack that does without them."""
+
+    ended: tuple[Product, ...]
+    stack: StackView
+
+
 def platforms(stacks: Iterable[StackView]) -> str:
     """Return where stacks hold together: Linux and Windows, Python 3.10–3.13; of many systems the first ones."""
     cells: dict[tuple[DimensionValue, DimensionValue], set[DimensionValue]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from compatkb.errors import UsageError
 from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
-from compatkb.output.json_document import document, foot
+from compatkb.output.json_document import Edition
 from compatkb.output.writers import Links, render
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, picked
@@ -112,7 +112,7 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
             lines.append(f"    disputed: {dispute['about']}: {'; '.join(dispute['positions'])}")
             lines.append(f"      decided {dispute['decided']}: {dispute['decision']} ({dispute['reason']})")
         lines += [f"    source: {url or cited}" for cited, url in event.sources]
-    return "\n".join([*lines, foot(facts, day)])
+    return "\n".join([*lines, Edition(facts.meta["data_date"], day).foot])
 
 
 def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
@@ -121,7 +121,7 @@ def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
         "vendors": [{"id": vendor, "name": name} for vendor, name in facts.vendors.items()],
         "events": [_event(event, day) for event in events],
     }
-    return document(facts, day, content)
+    return Edition(facts.meta["data_date"], day).document(content)
 
 
 def _event(event: Event, day: date) -> dict[str, Any]:

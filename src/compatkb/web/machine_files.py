@@ -13,7 +13,7 @@ from typing import Any
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, commands, timeline
-from compatkb.output.json_document import head as head_of
+from compatkb.output.json_document import Edition
 from compatkb.output.labels import PYTHON, SYSTEM, series_of
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload
@@ -69,7 +69,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     facts = site.facts
     clock = data_clock(facts, site.asker.clock)
     asker = site.asker if _is_same(facts, clock, site.asker.clock) else Asker(facts, clock)
-    head = head_of(facts, clock.day)
+    head = Edition(facts.meta["data_date"], clock.day).head
     calls = {"calls": list(CALLS)} if site.live else {}
     yield (
         "index.json",

@@ -7,7 +7,7 @@ from typing import Any
 from compatkb.doctor.error_text import ErrorText
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.system import architecture
-from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, minor, read_versions
+from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, VersionReader, minor
 from compatkb.errors import UsageError
 from compatkb.store.reader import Snapshot
 
@@ -23,7 +23,17 @@ def read_report(facts: Snapshot, text: str, origin: str) -> Machine:
     """Return the machine that a report tells of; raises UsageError where it is neither of the two kinds."""
     if text.lstrip().startswith("{"):
         return _inspected(text, origin)
-    return _collected(facts, text, origin)
+    reader = VersionReader(facts, ErrorText(text))
+    reads = [read for read in reader.versions() if read.how in (SAYS, INSTALLED, LISTED)]
+    packages = [
+        Installed(distribution, _spelt(text, read.line, read.version))
+        for read in reads
+        if (distribution := facts.distribution(read.product, read.version))
+    ]
+    named = {read.product: read.version for read in reads if facts.products[read.product].distribution is None}
+    if not packages and "python version" not in reader.pasted.plain:
+        raise UsageError(f"{origin}: is neither JSON of `pip inspect` nor what a collect_env script prints")
+    return _collected(text, origin, packages, named.get("python"))
 
 
 def _inspected(text: str, origin: str) -> Machine:
@@ -49,24 +59,14 @@ def _inspected(text: str, origin: str) -> Machine:
 _MARKERS = ("python_version", "python_full_version", "sys_platform", "platform_release", "platform_machine")
 
 
-def _collected(facts: Snapshot, text: str, origin: str) -> Machine:
-    pasted = ErrorText(text)
-    reads = [read for read in read_versions(facts, pasted) if read.how in (SAYS, INSTALLED, LISTED)]
-    packages = [
-        Installed(distribution, _spelt(text, read.line, read.version))
-        for read in reads
-        if (distribution := facts.distribution(read.product, read.version))
-    ]
-    if not packages and "python version" not in pasted.plain:
-        raise UsageError(f"{origin}: is neither JSON of `pip inspect` nor what a collect_env script prints")
-    named = {read.product: read.version for read in reads if facts.products[read.product].distribution is None}
+def _collected(text: str, origin: str, packages: list[Installed], python: str | None) -> Machine:
     system = _value(text, r"OS") or ""
     platform = _value(text, r"Python platform") or ""
     glibc = re.search(r"glibc-?(\d+\.\d+)", _value(text, r"Libc version") or platform)
     kernel = re.match(r"Linux-([\w.-]+?)-(?:x86_64|aarch64)", platform)
     return Machine(
         origin=origin,
-        python=minor(named["python"]) if "python" in named else None,
+        python=minor(python) if python else None,
         system=_family(system, platform),
         release=_release(system),
         kernel=kernel[1] if kernel else None,
