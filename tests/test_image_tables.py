@@ -13,14 +13,14 @@ import pytest
 from conftest import ROOT, Run
 from markdown_it import MarkdownIt
 
-from compatkb.docgen.kinds import content_of
-from compatkb.docgen.render import fill
-from compatkb.docgen.table_diff import compare, read_tables
+from compatkb.docgen.kinds import RegionContents
+from compatkb.docgen.render import Documents
+from compatkb.docgen.table_diff import Comparison, read_tables
 from compatkb.errors import UsageError
 from compatkb.output.document_model import Table, plain
 from compatkb.output.images import run_command
 from compatkb.output.writers import Links, render
-from compatkb.store.queries.images import ImageRecord, images
+from compatkb.store.queries.images import ImageRecord, images, runs_for
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -34,7 +34,7 @@ DAY = date(2024, 8, 26)
 @cache
 def filled(facts: Snapshot, day: date) -> dict[str, str]:
     """Return what each region of the template holds on a day."""
-    _, regions, problems = fill(facts, TEMPLATE, day=day)
+    _, regions, problems = Documents(facts, day).fill(TEMPLATE)
     assert problems == []
     everything = "".join(region.after for region in regions)  # definitions may stand in an earlier region
     definitions = "\n".join(line for line in everything.splitlines() if line.startswith("["))
@@ -83,7 +83,7 @@ def test_table_of_the_readme_is_made_again(table: dict[str, Any], facts: Snapsho
 def test_every_deviation_has_a_reason_and_a_source(facts: Snapshot) -> None:
     """What is not as the README has it is listed with why, and with documents; nothing else is listed."""
     text = "\n".join(f"Text.\n\n{markdown(table)}" for table in README["tables"])
-    compared, found = compare(facts, text, DAY)
+    compared, found = Comparison(facts, DAY).compare(text)
     assert len(compared) == 14
     assert sum(table.cells for table in compared) == sum(len(t["head"]) * len(t["rows"]) for t in README["tables"])
     assert len(found) == len(EXPECTED)
@@ -111,7 +111,7 @@ def test_generated_tables_deviate_nowhere(facts: Snapshot, run: Runner, tmp_path
     """What was rendered for a day is what the comparison expects, on that day; the exit code is 0."""
     for day in (DAY, date(2025, 5, 1), date(2026, 11, 21)):
         page = tmp_path / "page.md"
-        page.write_text(fill(facts, TEMPLATE, day=day)[0], encoding="utf-8")
+        page.write_text(Documents(facts, day).fill(TEMPLATE)[0], encoding="utf-8")
         done = run("docs", "diff", str(page), "--as-of", day.isoformat())
         assert (done.code, done.out.rpartition(", ")[2]) == (0, "0 deviations\n")
 
@@ -127,24 +127,26 @@ def test_generated_tables_deviate_nowhere(facts: Snapshot, run: Runner, tmp_path
 )
 def test_planted_differences_are_found(before: str, after: str, expected: str, facts: Snapshot) -> None:
     """A change of a tag, a version, a target or a text in a table is listed."""
-    table = render(content_of(facts, "images", {"device": "xpu", "flavour": "base", "option": "pip"}, DAY), Links())
+    table = render(
+        RegionContents(facts, DAY).content("images", {"device": "xpu", "flavour": "base", "option": "pip"}), Links()
+    )
     inline = markdown(README["tables"][0])
     assert before in inline
-    _, known = compare(facts, inline, DAY)
-    _, found = compare(facts, inline.replace(before, after, 1), DAY)
+    _, known = Comparison(facts, DAY).compare(inline)
+    _, found = Comparison(facts, DAY).compare(inline.replace(before, after, 1))
     more = [deviation for deviation in found if deviation not in known]
     assert more
     assert any(expected in f"{d.reason} {d.ours}" for d in more)
-    assert compare(facts, table, DAY)[1] == []
+    assert Comparison(facts, DAY).compare(table)[1] == []
 
 
 def test_tag_on_too_many_rows_has_its_reason(facts: Snapshot) -> None:
     """Where a document has `latest` on an older row too, the dispute is the reason; the row is still that of its own tag."""
     day = date(2025, 8, 9)
-    lines = render(content_of(facts, "images", {"table": "cpu-base", "device": "cpu"}, day), Links()).splitlines()
+    lines = render(RegionContents(facts, day).content("images", {"table": "cpu-base", "device": "cpu"}), Links()).splitlines()
     assert lines[3].startswith("| `2.6.0-pip-base` |")
     lines[3] = lines[3].replace("`2.6.0-pip-base`", "`2.6.0-pip-base`, `latest`")
-    _, found = compare(facts, "\n".join(lines), day)
+    _, found = Comparison(facts, day).compare("\n".join(lines))
     assert [(d.row, d.column) for d in found] == [("2.6.0-pip-base", "tags")]
     assert "what latest stood for" in str(found[0].reason)
 
@@ -152,19 +154,19 @@ def test_tag_on_too_many_rows_has_its_reason(facts: Snapshot) -> None:
 def test_services_are_no_tags(facts: Snapshot) -> None:
     """A tag that shares its name with a service is compared with tags where the heads are those of tags."""
     text = "| Tag(s) | Pytorch |\n|---|---|\n| `xpu-jupyter` | v2.1.0 |\n"
-    assert [table.table for table in compare(facts, text, DAY)[0]] == []
+    assert [table.table for table in Comparison(facts, DAY).compare(text)[0]] == []
     services = "| Service Name | Description |\n|---|---|\n| `xpu-jupyter` | x |\n"
-    assert [table.table for table in compare(facts, services, DAY)[0]] == ["services"]
+    assert [table.table for table in Comparison(facts, DAY).compare(services)[0]] == ["services"]
 
 
 def test_missing_and_moved_rows_are_found(facts: Snapshot) -> None:
     """A row too few, one too many and rows in another order are deviations."""
-    lines = render(content_of(facts, "images", {"table": "cpu-base"}, DAY), Links()).splitlines()
-    _, found = compare(facts, "\n".join(lines[:3] + lines[4:]), DAY)
+    lines = render(RegionContents(facts, DAY).content("images", {"table": "cpu-base"}), Links()).splitlines()
+    _, found = Comparison(facts, DAY).compare("\n".join(lines[:3] + lines[4:]))
     assert [(d.column, d.ours) for d in found] == [("row", "2.3.0-pip-base")]
-    _, found = compare(facts, "\n".join([*lines[:4], lines[2], *lines[4:]]), DAY)
+    _, found = Comparison(facts, DAY).compare("\n".join([*lines[:4], lines[2], *lines[4:]]))
     assert [(d.column, d.reason) for d in found] == [("row", "the row is there twice")]
-    _, found = compare(facts, "\n".join([*lines[:2], lines[3], lines[2], *lines[4:]]), DAY)
+    _, found = Comparison(facts, DAY).compare("\n".join([*lines[:2], lines[3], lines[2], *lines[4:]]))
     assert [d.column for d in found] == ["order"]
 
 
@@ -211,7 +213,7 @@ def test_nothing_is_listed_before_there_were_tables(facts: Snapshot) -> None:
 
 def tags(facts: Snapshot, arguments: dict[str, str]) -> list[str]:
     """Return the first tag of each row."""
-    blocks = content_of(facts, "images", arguments, DAY)
+    blocks = RegionContents(facts, DAY).content("images", arguments)
     return [plain(row[0]).split(",")[0] for block in blocks if isinstance(block, Table) for row in block.rows]
 
 
@@ -237,7 +239,7 @@ def test_order(facts: Snapshot) -> None:
 def test_columns_and_titles(facts: Snapshot) -> None:
     """Columns are chosen and named; a wrong number of names, a column or a filter that nobody knows is an error."""
     chosen = {"table": "xpu-base", "columns": "tags,driver", "titles": "Image, GPU driver"}
-    (block,) = content_of(facts, "images", chosen, DAY)
+    (block,) = RegionContents(facts, DAY).content("images", chosen)
     assert isinstance(block, Table)
     assert block.head == ("Image", "GPU driver")
     for wrong, words in (
@@ -245,9 +247,9 @@ def test_columns_and_titles(facts: Snapshot) -> None:
         ({"columns": "tags,cuda"}, "columns=cuda: there is no such column"),
     ):
         with pytest.raises(UsageError, match=words):
-            content_of(facts, "images", {"table": "xpu-base", **wrong}, DAY)
+            RegionContents(facts, DAY).content("images", {"table": "xpu-base", **wrong})
     with pytest.raises(UsageError, match="device=gpu: no image is listed so; there are cpu, xpu"):
-        content_of(facts, "images", {"device": "gpu"}, DAY)
+        RegionContents(facts, DAY).content("images", {"device": "gpu"})
 
 
 def test_run_command_has_what_the_image_needs(facts: Snapshot) -> None:
@@ -260,21 +262,22 @@ def test_run_command_has_what_the_image_needs(facts: Snapshot) -> None:
         ({"tag": "latest"}, ("docker run -it --rm intel/intel-extension-for-pytorch:latest\n",)),
         ({"flavour": "multinode", "option": "pip"}, ("--net=host", ":2.4.0-pip-multinode")),
     ):
-        shown = render(content_of(facts, "run", arguments, DAY), Links())
+        shown = render(RegionContents(facts, DAY).content("run", arguments), Links())
         assert all(word in shown for word in words)
     with pytest.raises(UsageError, match="no image is listed so on 2024-08-26"):
-        content_of(facts, "run", {"tag": "2.8.0-pip-base"}, DAY)
+        RegionContents(facts, DAY).content("run", {"tag": "2.8.0-pip-base"})
 
 
 def test_run_command_is_safe_to_paste(facts: Snapshot) -> None:
     """The folder and the groups of the host are put in by its shell, what an image is to run is one word of it."""
-    server = run_command(facts, image_named(facts, "2.8.10-serving-xpu"), "it's")
+    serving, multinode = (image_named(facts, tag) for tag in ("2.8.10-serving-xpu", "2.4.0-pip-multinode"))
+    server = run_command(serving, "it's", runs_for(facts, serving))
     words = shlex.split(server.replace("\\\n", " "))
     assert '"$PWD"/wf-store:' in server
     assert "--volume=$PWD/wf-store:/home/model-server/wf-store" in words
     assert "--group-add=$(getent group render | cut -d: -f3)" in words
     assert words[-1] == "intel/intel-extension-for-pytorch:it's"
-    worker = run_command(facts, image_named(facts, "2.4.0-pip-multinode"), "2.4.0-pip-multinode")
+    worker = run_command(multinode, "2.4.0-pip-multinode", runs_for(facts, multinode))
     assert shlex.split(worker)[-3:] == ["bash", "-c", "/usr/sbin/sshd -D"]
 
 
@@ -288,7 +291,7 @@ def image_named(facts: Snapshot, tag: str) -> ImageRecord:
 
 def test_definitions_are_there_once_and_all_resolve(facts: Snapshot) -> None:
     """No label is defined twice in a file of fifteen tables, none is missing, and none is unused."""
-    text, _, _ = fill(facts, TEMPLATE, day=date(2026, 11, 21))
+    text, _, _ = Documents(facts, date(2026, 11, 21)).fill(TEMPLATE)
     known: dict[str, Any] = {}
     MarkdownIt("commonmark").enable("table").parse(text, known)
     lines = [line.partition("]: ")[0].casefold() for line in text.splitlines() if line.startswith("[") and "]: <" in line]
@@ -303,9 +306,9 @@ def test_definitions_by_hand_are_respected(facts: Snapshot) -> None:
     """A label that the text defines is used where the target is the same, and told apart where it is another."""
     region = "<!-- compatkb:begin x kind=images table=cpu-base -->\n<!-- compatkb:end x -->\n"
     page = "https://github.com/pytorch/pytorch/releases/tag/v2.4.0"
-    same, _, _ = fill(facts, f"{region}\n[v2.4.0]: {page}\n", day=DAY)
+    same, _, _ = Documents(facts, DAY).fill(f"{region}\n[v2.4.0]: {page}\n")
     assert same.count(page) == 1
-    other, _, _ = fill(facts, f"{region}\n[V2.4.0]: https://example.org\n", day=DAY)
+    other, _, _ = Documents(facts, DAY).fill(f"{region}\n[V2.4.0]: https://example.org\n")
     assert "[v2.4.0][torch-v2.4.0]" in other
     assert f"[torch-v2.4.0]: <{page}>" in other
-    assert fill(facts, other, day=DAY)[0] == other
+    assert Documents(facts, DAY).fill(other)[0] == other

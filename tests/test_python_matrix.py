@@ -129,7 +129,7 @@ def test_yanked_releases_say_so(small: Snapshot) -> None:
     row = python_matrix(small, small.products["tool"], TODAY).rows[-1]
     earlier = python_matrix(small, small.products["tool"], date(2026, 1, 31)).rows[-1]
     assert (row.release, row.yanked, earlier.yanked) == ("0.9", True, False)
-    assert "0.9 (yanked)" in text_of(matrix_lines(small, python_matrix(small, small.products["tool"], TODAY), TODAY))
+    assert "0.9 (yanked)" in text_of(matrix_lines(python_matrix(small, small.products["tool"], TODAY)))
 
 
 def test_products_without_wheels_are_refused(small: Snapshot) -> None:
@@ -142,10 +142,10 @@ def test_products_without_wheels_are_refused(small: Snapshot) -> None:
 def test_forms_hold_the_same_cells(small: Snapshot) -> None:
     """CSV and Markdown have the rows and columns of the table."""
     table = python_matrix(small, small.products["tool"], TODAY)
-    rows = list(csv.reader(io.StringIO(comma_separated(small, table, TODAY))))
+    rows = list(csv.reader(io.StringIO(comma_separated(table))))
     assert rows[0] == ["release", "yanked", *table.pythons]
     assert [row[2:] for row in rows[1:]] == [[cell.words for cell in row.cells] for row in table.rows]
-    lines = markdown(small, table, TODAY).splitlines()
+    lines = markdown(table).splitlines()
     assert {line.count("|") for line in lines[: len(table.rows) + 2]} == {len(table.pythons) + 2}
 
 

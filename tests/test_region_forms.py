@@ -11,7 +11,7 @@ from conftest import ROOT, Run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compatkb.docgen.kinds import content_of
+from compatkb.docgen.kinds import RegionContents
 from compatkb.output.document_model import Code, Span, Table, plain
 from compatkb.output.writers import comma_separated
 from compatkb.store.reader import Snapshot
@@ -32,7 +32,9 @@ def test_any_text_survives(cells: list[str], linked: str) -> None:
 def test_table_command_prints_every_form(run: Runner, facts: Snapshot) -> None:
     """One table in three forms has the same cells, and JSON has the links beside."""
     words = ("docs", "table", "images", "device=xpu", "flavour=base", "option=pip", "--as-of", "2024-08-26")
-    (table,) = content_of(facts, "images", {"device": "xpu", "flavour": "base", "option": "pip", "as-of": "2024-08-26"})
+    (table,) = RegionContents(facts).content(
+        "images", {"device": "xpu", "flavour": "base", "option": "pip", "as-of": "2024-08-26"}
+    )
     assert isinstance(table, Table)
     cells = [[plain(cell) for cell in row] for row in (table.head, *table.rows)]
     assert list(csv.reader(io.StringIO(run(*words, "--format", "csv").out))) == cells
@@ -67,7 +69,7 @@ def test_wrong_tables_are_wrong_usage(words: tuple[str, ...], expected: str, run
 def shown(facts: Snapshot, kind: str, **arguments: str) -> list[list[str]]:
     """Return the cells of a kind's tables, without heads."""
     names = {name.replace("_", "-").rstrip("-"): value for name, value in arguments.items()}
-    blocks = content_of(facts, kind, names)
+    blocks = RegionContents(facts).content(kind, names)
     return [[plain(cell) for cell in row] for block in blocks if isinstance(block, Table) for row in block.rows]
 
 
@@ -116,13 +118,13 @@ def test_matrix_says_what_a_series_offers_alone(facts: Snapshot, run: Runner) ->
 
 def test_install_region_in_other_managers(facts: Snapshot) -> None:
     """Conda brings Python alone, a container is one that declares the stack, PowerShell is for Windows alone."""
-    conda = content_of(facts, "install", {"torch": "2.8", "device": "xpu", "os": "linux", "with": "conda"})
+    conda = RegionContents(facts).content("install", {"torch": "2.8", "device": "xpu", "os": "linux", "with": "conda"})
     assert isinstance(conda[0], Code)
     assert re.match(r"conda create --name \w+ python=3\.\d+\nconda activate \w+\npython -m pip install torch==", conda[0].text)
-    image = content_of(facts, "install", {"ipex": "2.8.10", "device": "xpu", "os": "linux", "with": "container"})
+    image = RegionContents(facts).content("install", {"ipex": "2.8.10", "device": "xpu", "os": "linux", "with": "container"})
     assert isinstance(image[0], Code)
     assert image[0].text.endswith("intel/intel-extension-for-pytorch:2.8.10-xpu-pip-base")
-    windows = content_of(facts, "install", {"torch": "2.8", "device": "xpu", "os": "windows"})
+    windows = RegionContents(facts).content("install", {"torch": "2.8", "device": "xpu", "os": "windows"})
     assert isinstance(windows[0], Code)
     assert (conda[0].language, windows[0].language) == ("sh", "powershell")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compatkb.docgen.kinds import KINDS
 from compatkb.docgen.regions import find_regions
-from compatkb.docgen.render import fill
+from compatkb.docgen.render import Documents
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -24,7 +24,7 @@ AS_OF = "2026-11-21"
 
 def content(facts: Snapshot, arguments: str) -> str:
     """Return what a region with these arguments holds, without its blank lines around."""
-    text, filled, problems = fill(facts, f"<!-- compatkb:begin x {arguments} -->\n<!-- compatkb:end x -->\n")
+    text, filled, problems = Documents(facts).fill(f"<!-- compatkb:begin x {arguments} -->\n<!-- compatkb:end x -->\n")
     assert problems == []
     assert filled[0].after in text
     return filled[0].after.strip("\n")
@@ -150,11 +150,11 @@ def test_name_is_the_kind_unless_one_is_named() -> None:
 def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
     """A region may follow an HTML tag without a blank line; what it holds is set off by one."""
     text = "<details>\n<!-- compatkb:begin stats -->\n<!-- compatkb:end stats -->\n</details>\n"
-    filled, regions, problems = fill(facts, text)
+    filled, regions, problems = Documents(facts).fill(text)
     assert problems == []
     assert len(regions) == 1
     assert filled.startswith("<details>\n<!-- compatkb:begin stats -->\n\n| what |")
-    assert fill(facts, filled)[0] == filled
+    assert Documents(facts).fill(filled)[0] == filled
 
 
 # -- arguments ----------------------------------------------------------------------------------------------------
@@ -292,9 +292,26 @@ def test_matrix_cells_are_answers(facts: Snapshot, run: Runner) -> None:
                 assert shown == {"does-not-work": "none", "unknown": "unknown"}[answer["verdict"]]
             else:
                 best = answer["stacks"][0]
-                assert shown.startswith(f"{best['packages'][other]} with ")
-                assert shown.endswith("likely") is (best["verdict"] == "likely")
-                assert shown.endswith("warnings") is (best["verdict"] == "works-with-warnings")
+                first = shown.split("; ")[0].removeprefix("Linux: ").removeprefix("Windows: ")
+                assert first.startswith(f"{best['packages'][other]} with ")
+                assert first.endswith("likely") is (best["verdict"] == "likely")
+                assert first.endswith("warnings") is (best["verdict"] == "works-with-warnings")
+
+
+def test_matrix_cell_tells_systems_apart(facts: Snapshot) -> None:
+    """Where the best of one system is none of another, the cell has both, each with its verdict."""
+    table = dict(rows(content(facts, f"kind=matrix product=torch beside=torchvision device=xpu as-of={AS_OF}")))
+    assert table["2.6"] == "Windows: 0.21.0+xpu with 2.6.0; Linux: 0.21.0+xpu with 2.6.0, likely"
+    assert "Linux" not in table["2.8"]
+
+
+def test_install_region_has_the_commands_of_each_system(facts: Snapshot, run: Runner) -> None:
+    """Where one command does not serve all systems, each has its own under its name."""
+    shown = content(facts, f"kind=install device=cpu as-of={AS_OF}")
+    titles = [line for line in shown.splitlines() if line.startswith("on ")]
+    assert [title.split(",")[0] for title in titles] == ["on Windows", "on Linux"]
+    screen = run("resolve", "cpu", "--as-of", AS_OF).out
+    assert all(line.strip() in screen for line in shown.splitlines() if line.startswith("python -m pip"))
 
 
 def test_matrix_cell_names_the_release_that_fits(facts: Snapshot) -> None:
@@ -444,12 +461,12 @@ def test_changed_line_ends_are_stale(page: Path, run: Runner) -> None:
 def test_region_in_a_list_is_indented(facts: Snapshot) -> None:
     """The lines of a region stand as its marker does, so that a list goes on; blank lines stay blank."""
     text = "1. one\n\n   <!-- compatkb:begin x kind=eol product=python -->\n   <!-- compatkb:end x -->\n\n2. two\n"
-    filled, regions, problems = fill(facts, text)
+    filled, regions, problems = Documents(facts).fill(text)
     assert problems == []
     assert all(line.startswith("   ") for line in regions[0].after.splitlines() if line)
     assert "   | 2028-10-31 | 3.12 | supported |\n" in filled
     assert "\n   \n" not in filled
-    assert fill(facts, filled)[0] == filled
+    assert Documents(facts).fill(filled)[0] == filled
 
 
 def test_mode_and_link_stay(tmp_path: Path, page: Path, run: Runner) -> None:
@@ -578,10 +595,10 @@ def outside(text: str) -> list[str]:
 def test_render_is_idempotent_and_leaves_the_rest(pieces: list[str], ends: list[str], facts: Snapshot) -> None:
     """For any text: what stands outside regions stays to the character, and a filled text is filled as it is."""
     text = "".join(piece + end for piece, end in zip(pieces, ends, strict=False))
-    filled, _, problems = fill(facts, text)
+    filled, _, problems = Documents(facts).fill(text)
     if problems:
         return
     assert outside(filled) == outside(text)
-    again, regions, later = fill(facts, filled)
+    again, regions, later = Documents(facts).fill(filled)
     assert (again, later) == (filled, [])
     assert not any(region.is_stale for region in regions)

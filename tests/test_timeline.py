@@ -6,10 +6,8 @@ import re
 import tomllib
 from collections.abc import Callable
 from datetime import date
-from itertools import combinations
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from builders import SOURCE, TODAY, data_directory, index, listing, product, release, universe
@@ -21,7 +19,7 @@ from compatkb.authoring.loader import load
 from compatkb.authoring.problems import DataProblem
 from compatkb.authoring.timeline import date_events
 from compatkb.errors import DataError, UsageError
-from compatkb.output import timeline, timeline_svg
+from compatkb.output import timeline
 from compatkb.schema import TimelineFile
 from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
@@ -195,8 +193,8 @@ def test_later_events_are_planned_or_not_there(tmp_path: Path) -> None:
         event(title="promised", on=date(2030, 1, 1), announced=date(2024, 6, 1)),
         event(title="this month", on=date(2024, 6, 1), precision="month"),
     )
-    early = timeline.select(facts, date(2024, 5, 31))
-    later = {e.title: timeline.state(e, date(2024, 6, 15)) for e in timeline.select(facts, date(2024, 6, 15))}
+    early = timeline.select(facts, date(2024, 5, 31)).events
+    later = {e.title: timeline.state(e, date(2024, 6, 15)) for e in timeline.select(facts, date(2024, 6, 15)).events}
     assert [e.title for e in early] == ["done"]
     assert later == {"done": "past", "this month": "uncertain", "promised": "planned"}
 
@@ -211,7 +209,7 @@ def test_bounds_vendors_and_kinds_select(tmp_path: Path) -> None:
     )
 
     def titles(**more: Any) -> list[str]:
-        return [e.title for e in timeline.select(facts, TODAY, **more)]
+        return [e.title for e in timeline.select(facts, TODAY, **more).events]
 
     assert titles(since=date(2022, 2, 1)) == ["spread", "last"]
     assert titles(until=date(2020, 2, 1)) == ["first", "spread"]
@@ -270,8 +268,8 @@ MERMAID = re.compile(
 def test_mermaid_fits_the_grammar(facts: Snapshot, tmp_path: Path) -> None:
     """The diagram is a timeline with a section per vendor, whatever stands in a title; no event is lost."""
     for source in (facts, facts_with(tmp_path, event(title=HOSTILE), event(title="same day"), event(who="other"))):
-        events = timeline.select(source, TODAY)
-        made = timeline.mermaid(source, events, TODAY)
+        events = timeline.select(source, TODAY).events
+        made = timeline.mermaid(timeline.select(source, TODAY))
         assert MERMAID.fullmatch(made)
         assert sum(line.count(" : ") for line in made.splitlines()) == len(events)
         read = re.sub(r"#(\d+);", lambda found: chr(int(found[1])), made)
@@ -281,7 +279,7 @@ def test_mermaid_fits_the_grammar(facts: Snapshot, tmp_path: Path) -> None:
 def test_markdown_shows_titles_as_text(tmp_path: Path) -> None:
     """A title adds no cell, no link and no markup to the table."""
     facts = facts_with(tmp_path, event(title=HOSTILE))
-    row = timeline.markdown(facts, timeline.select(facts, TODAY), TODAY).splitlines()[2]
+    row = timeline.markdown(timeline.select(facts, TODAY)).splitlines()[2]
     assert len(re.findall(r"(?<!\\)\|", row)) == 6
     assert not re.search(r"(?<!\\)[`*]|<(?!https://)|(?<!\\)\]\(javascript", row)
     assert re.sub(r"\\(.)", r"\1", html.unescape(row)).count(HOSTILE) == 1
@@ -298,80 +296,11 @@ def test_text_and_json_carry_disputes_and_sources(facts: Snapshot, run: Callable
     assert "[disputed]" in run("timeline", "--from", "2026", "--as-of", "2026-11-21").out
 
 
-NAMESPACE = "{http://www.w3.org/2000/svg}"
-
-
-def boxes(root: ElementTree.Element) -> list[tuple[float, float, float, float, str]]:
-    """Return the text boxes of a picture by a rough estimate: left, top, right, bottom, text."""
-    found = []
-    for text in root.iter(f"{NAMESPACE}text"):
-        x, y, size = (float(text.attrib[name]) for name in ("x", "y", "font-size"))
-        content = text.text or ""
-        wide = sum(0.3 if letter == " " else 0.95 if letter in "MW" or not letter.isascii() else 0.55 for letter in content)
-        found.append((x, y - 0.8 * size, x + wide * size, y + 0.2 * size, content))
-    return found
-
-
-@pytest.mark.parametrize("which", ["shipped", "hostile"])
-def test_svg_is_safe_and_legible(which: str, facts: Snapshot, tmp_path: Path) -> None:
-    """The picture is plain XML, without script or reference, and says what it is; its texts are big enough and apart."""
-    source = facts
-    if which == "hostile":
-        titles = [HOSTILE, "W" * 200, "w i d e " * 40, "幅" * 90, "short"]
-        source = facts_with(tmp_path, *(event(title=title, who=who) for title in titles for who in ("acme", "other")))
-    events = timeline.select(source, TODAY)
-    made = timeline_svg.svg(source, events, TODAY)
-    root = ElementTree.fromstring(made)
-    assert root.attrib["role"] == "img"
-    assert root.attrib["width"] == str(timeline_svg.WIDTH)
-    assert [child.tag for child in root[:2]] == [f"{NAMESPACE}title", f"{NAMESPACE}desc"]
-    assert {child.attrib["id"] for child in root[:2]} == set(root.attrib["aria-labelledby"].split())
-    assert {element.tag.removeprefix(NAMESPACE) for element in root.iter()} <= {
-        "svg", "title", "desc", "style", "rect", "path", "circle", "text",
-    }  # fmt: skip
-    attributes = {name for element in root.iter() for name in element.attrib}
-    assert not [name for name in attributes if name.startswith("on") or "href" in name]
-    style = root.findtext(f"{NAMESPACE}style") or ""
-    assert "prefers-color-scheme:dark" in style
-    assert not re.search(r"url\(|@import|expression", style)
-    drawn = boxes(root)
-    assert min(float(text.attrib["font-size"]) for text in root.iter(f"{NAMESPACE}text")) >= 11
-    for left, top, right, bottom, content in drawn:
-        assert left >= 0, content
-        assert top >= 0, content
-        assert right <= timeline_svg.WIDTH, content
-        assert bottom <= float(root.attrib["height"]), content
-    for one, other in combinations(drawn, 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart, (one, other)
-    shown = "".join(content for *_, content in drawn).replace(" ", "")
-    assert all(found.title.replace(" ", "") in shown for found in events)
-
-
 def test_forms_are_the_same_bytes_each_time(facts: Snapshot, run: Callable[..., Run]) -> None:
     """The same data and day give the same bytes in every form."""
     for form in ("text", "json", "markdown", "mermaid"):
         words = ("timeline", "--as-of", "2026-11-21", "--format", form)
         assert run(*words).out == run(*words).out
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, as WCAG defines it."""
-
-    def light(colour: str) -> float:
-        parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-        red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    high, low = sorted((light(one), light(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize(("colours", "tone"), [(timeline_svg.LIGHT, 0), (timeline_svg.DARK, 1)], ids=["light", "dark"])
-def test_colours_can_be_read(colours: dict[str, str], tone: int) -> None:
-    """Every text stands out from what is behind it by 4.5 to 1, on a light page and on a dark one."""
-    texts = [colours["ink"], colours["soft"], *(pair[tone] for pair in timeline_svg.LANE_COLOURS)]
-    assert all(contrast(text, colours[ground]) >= 4.5 for text in texts for ground in ("back", "band"))
 
 
 @pytest.mark.parametrize(

@@ -145,12 +145,11 @@ class KnowledgeBase:
 
         day = Clock(current_day(), as_of).day
         table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
-        return text_of(python_matrix.matrix_lines(self.facts, table, day))
+        return text_of(python_matrix.matrix_lines(table))
 
     def timeline(self, *vendors: str, as_of: date | None = None) -> str:
         """Return the events of some vendors, or of all, in order of time as text; raises UsageError."""
         from compatkb.output import timeline
 
         day = Clock(current_day(), as_of).day
-        events = timeline.select(self.facts, day, vendors=vendors)
-        return timeline.text(self.facts, events, day)
+        return timeline.text(timeline.select(self.facts, day, vendors=vendors))

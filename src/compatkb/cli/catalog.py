@@ -11,6 +11,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
+from compatkb.output.json_document import Edition
 from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day
@@ -38,19 +39,24 @@ def show_record(
 ) -> int:
     """Show what the data hold of a product, a version, an image repository or a tag."""
     from compatkb.output import catalog
+    from compatkb.output.features import Features
 
     facts, clock = open_facts(data, as_of)
     as_json = form == "json"
     if "/" in product:
-        from compatkb.output.images import repository_text
+        from compatkb.output.images import repository_content, repository_text
 
-        name = ":".join(filter(None, (product, version)))
-        (show if as_json else show_text)(repository_text(facts, name, clock.day, as_json=as_json))
+        name, edition = ":".join(filter(None, (product, version))), Edition(facts.meta["data_date"], clock.day)
+        content = repository_content(facts, name, clock.day)
+        if as_json:
+            show(edition.document(content))
+        else:
+            show_text(repository_text(content, edition, one=":" in name))
         return 0
     name, wanted = read_release(facts, product, version)
     known_product = find_product(facts, name)
     if known_product.role == "feature":
-        show(registry.form("features", form)(facts, clock.day, feature=known_product.id))
+        show(registry.form("features", form)(Features(facts, clock.day, feature=known_product.id)))
     elif wanted:
         on_screen = partial(catalog.release_screen, why=why)
         show((catalog.release_json if as_json else on_screen)(facts, known_product, wanted, clock.day))
@@ -81,6 +87,8 @@ def features(
     data: o.Data = None,
 ) -> int:
     """List features, what is said of one, or the table of them."""
+    from compatkb.output.features import Features
+
     facts, clock = open_facts(data, as_of)
     of = feature = None
     if product:
@@ -88,7 +96,7 @@ def features(
             feature = find_feature(facts, product)
         except UsageError:
             of = find_product(facts, product).id
-    show(registry.form("features", form)(facts, clock.day, product=of, feature=feature))
+    show(registry.form("features", form)(Features(facts, clock.day, of, feature)))
     return 0
 
 
@@ -105,7 +113,8 @@ def search(
 
     facts, clock = open_facts(data, as_of)
     search_result = find(facts, words, clock.day)
-    (show if form == "json" else show_text)(search_text(facts, search_result, clock.day, limit, as_json=form == "json"))
+    edition = Edition(facts.meta["data_date"], clock.day)
+    (show if form == "json" else show_text)(search_text(search_result, edition, limit, as_json=form == "json"))
     return 0 if search_result.hits else 1
 
 
@@ -145,7 +154,8 @@ def changes(
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
     changelog = find_changes(facts, first, clock.day, of)
-    (show_text if form == "text" else show)(registry.form("changes", form)(facts, changelog, first, clock.day))
+    edition = Edition(facts.meta["data_date"], clock.day)
+    (show_text if form == "text" else show)(registry.form("changes", form)(changelog, first, edition))
     return 0
 
 
@@ -164,11 +174,11 @@ def timeline(
     facts, clock = open_facts(data, as_of)
     first = made.parse_bound(since, end=False) if since else None
     last = made.parse_bound(until, end=True) if until else None
-    events = made.select(facts, clock.day, first, last, vendor or (), kind or ())
-    (show_text if form == "text" else show)(registry.form("timeline", form)(facts, events, clock.day))
-    if not events:
+    selected = made.select(facts, clock.day, first, last, vendor or (), kind or ())
+    (show_text if form == "text" else show)(registry.form("timeline", form)(selected))
+    if not selected.events:
         print("remark: no event fits", file=sys.stderr)
-    return 0 if events else 1
+    return 0 if selected.events else 1
 
 
 def matrix(
@@ -184,5 +194,5 @@ def matrix(
 
     facts, clock = open_facts(data, as_of)
     table = python_matrix(facts, find_product(facts, product), clock.day, device)
-    show(registry.form("matrix", form)(facts, table, clock.day))
+    show(registry.form("matrix", form)(table))
     return 0

@@ -37,26 +37,26 @@ def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, 
 @docs.command("render", help="fill the marked regions of Markdown files")
 def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Fill the regions of the files; says which ones held something else."""
-    from compatkb.docgen.render import find_files, read_documents, report_json, report_text, write_document
+    from compatkb.docgen.render import Documents, find_files, report_json, report_text, write_document
 
-    facts, day = open_data(data), _day(as_of)
-    documents = read_documents(facts, find_files(files or []), day)
+    facts = open_data(data)
+    documents = Documents(facts, _day(as_of)).documents(find_files(files or []))
     for document in documents:
         if document.stale:
             write_document(document)
-    print((report_json if form == "json" else report_text)(facts, documents), end="")
+    print(report_json(facts.meta["data_date"], documents) if form == "json" else report_text(documents), end="")
     return 0
 
 
 @docs.command("check", help="print as a diff what render would change, and fail if there is anything")
 def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, data: o.Data = None) -> int:
     """Compare the regions of the files with what they should hold; raises StaleError where one differs."""
-    from compatkb.docgen.render import diff_of, find_files, mend, read_documents, report_json
+    from compatkb.docgen.render import Documents, diff_of, find_files, mend, report_json
     from compatkb.errors import StaleError
 
-    facts, day = open_data(data), _day(as_of)
-    documents = read_documents(facts, find_files(files or []), day)
-    print(report_json(facts, documents) if form == "json" else "".join(map(diff_of, documents)), end="")
+    facts = open_data(data)
+    documents = Documents(facts, _day(as_of)).documents(find_files(files or []))
+    print(report_json(facts.meta["data_date"], documents) if form == "json" else "".join(map(diff_of, documents)), end="")
     if any(document.stale for document in documents):
         raise StaleError(mend(documents, data, as_of))
     return 0
@@ -71,13 +71,13 @@ def docs_table(
     data: o.Data = None,
 ) -> int:
     """Print what a region of a kind would hold, in any form."""
-    from compatkb.docgen.kinds import content_of, parse_arguments
+    from compatkb.docgen.kinds import RegionContents, parse_arguments
     from compatkb.docgen.render import FORMS
     from compatkb.output.writers import Links
 
-    facts, day = open_data(data), _day(as_of)
-    blocks = content_of(facts, kind, parse_arguments(words or []), day)
-    print(FORMS[form](facts, blocks, Links()), end="")
+    facts = open_data(data)
+    blocks = RegionContents(facts, _day(as_of)).content(kind, parse_arguments(words or []))
+    print(FORMS[form](facts.meta["data_date"], blocks, Links()), end="")
     return 0
 
 
@@ -87,13 +87,15 @@ def docs_diff(
 ) -> int:
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
     from compatkb.docgen.render import read_text
-    from compatkb.docgen.table_diff import compare, diff_json, diff_text
+    from compatkb.docgen.table_diff import Comparison, diff_json, diff_text
+    from compatkb.output.json_document import Edition
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
-    compared, differences = compare(facts, read_text(file), day)
+    compared, differences = Comparison(facts, day).compare(read_text(file))
+    edition = Edition(facts.meta["data_date"], day)
     as_json = form == "json"
-    print(diff_json(facts, day, file, compared, differences) if as_json else diff_text(file, compared, differences), end="")
+    print(diff_json(edition, file, compared, differences) if as_json else diff_text(file, compared, differences), end="")
     if not compared:
         print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
     return 1 if differences else 0

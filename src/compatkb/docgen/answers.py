@@ -9,9 +9,10 @@ from compatkb.output import commands, messages, registry
 from compatkb.output.document_model import Block, Bullets, Code, Paragraph, Table
 from compatkb.output.images import run_command
 from compatkb.output.text import answer_text
-from compatkb.output.things import StackView, python_ranges
+from compatkb.output.things import BuildView, StackView
+from compatkb.output.view import StackGroup, by_system
 from compatkb.request.lookup import find_product
-from compatkb.store.queries.images import contents, images
+from compatkb.store.queries.images import contents, images, runs_for
 from compatkb.store.reader import series_name
 from compatkb.store.records import Product
 
@@ -30,7 +31,16 @@ def _install(asked: RegionContext) -> list[Block]:
     answer = asked.answer()
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         raise UsageError(f"nothing to install: {answer.asked}: {messages.VERDICTS[answer.verdict]}")
-    stack = answer.stacks[0]
+    blocks: list[Block] = []
+    for section in answer.sections:
+        blocks += [Paragraph(f"{section.title}:")] if section.title else []
+        blocks += _section(asked, section.group)
+    return blocks
+
+
+def _section(asked: RegionContext, group: StackGroup) -> list[Block]:
+    """Return the commands for the systems of a group, where it holds, and how well it is known."""
+    stack = group.best
     if not commands.steps_of(stack):
         raise UsageError("nothing to install: a package of the stack is on no index that the data know")
     if asked.values["with"] == "requirements":
@@ -42,7 +52,7 @@ def _install(asked: RegionContext) -> list[Block]:
         language = "powershell" if {system.id for system in stack.os} <= {"windows"} else "sh"
         if asked.is_on("proof") and (proof := commands.proof_command(stack)):
             lines.append(proof)
-    return [Code("\n".join(lines), language), *_remarks(asked, stack)]
+    return [Code("\n".join(lines), language), *_remarks(asked, group)]
 
 
 def _file(asked: RegionContext) -> list[Block]:
@@ -69,7 +79,7 @@ def _container(asked: RegionContext, stack: StackView) -> list[str]:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
     held = contents(asked.facts)  # the plainest image, by its own name
     plainest = min(declaring, key=lambda image: (len(held.get(image.same, ())), image.same != image.id, image.name))
-    return [run_command(asked.facts, plainest, plainest.name)]
+    return [run_command(plainest, plainest.name, runs_for(asked.facts, plainest))]
 
 
 _COMMANDS: dict[str, Callable[[RegionContext, StackView], list[str]]] = {
@@ -80,15 +90,15 @@ _COMMANDS: dict[str, Callable[[RegionContext, StackView], list[str]]] = {
 }
 
 
-def _remarks(asked: RegionContext, stack: StackView) -> list[Block]:
-    """Return where the stack holds and how well it is known: commands alone would look surer than they are."""
-    systems, archs = (", ".join(value.id for value in values) for values in (stack.os, stack.arch))
-    where = f"Python {python_ranges(stack.python)}; {systems}; {archs}"
-    notes = [f"warning ({warned.kind}): {messages.warning(warned)}" for warned in stack.warnings]
+def _remarks(asked: RegionContext, group: StackGroup) -> list[Block]:
+    """Return where a group holds and how well it is known: commands alone would look surer than they are."""
+    stack = group.best
+    notes = [f"different: {difference}" for difference in group.differences]
+    notes += [f"warning ({warned.kind}): {messages.warning(warned)}" for warned in stack.warnings]
     notes += [f"open: {sentence}" for sentence in stack.evidence.unsettled]
     if asked.values["with"] == _CONTAINER:
         notes.append("what the image holds is what its build files declare; it was not pulled")
-    holds = Paragraph(f"{messages.VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {where}.")
+    holds = Paragraph(f"{messages.VERDICTS[stack.verdict].capitalize()}, as of {asked.day}: {group.place}.")
     return [holds, Bullets(tuple(notes))] if notes else [holds]
 
 
@@ -106,30 +116,42 @@ def _matrix(asked: RegionContext) -> list[Block]:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     legend = (
         f"Each cell is a question of its own: the best that goes with the series, and the release of {product.name} that it "
-        "goes with. Where nothing is said it works; “likely” rests on an inference; “none” means that nothing goes with it, "
-        f"“unknown” that the data cannot tell. As of {asked.day}, data of {asked.facts.meta['data_date']}."
+        "goes with, by system where they differ. Where nothing is said it works; “likely” rests on an inference; “none” means "
+        "that nothing goes with it, “unknown” that the data cannot tell."
     )
-    return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend)]
+    return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend), asked.foot]
 
 
 def _cell(asked: RegionContext, product: Product, series: str, other: Product) -> str:
     answer = asked.answer({product.id: series}, (other.id,))
     if answer.verdict in (Verdict.DOES_NOT_WORK, Verdict.UNKNOWN):
         return "none" if answer.verdict == Verdict.DOES_NOT_WORK else "unknown"
-    stack = answer.stacks[0]
-    beside, build = stack.build_of(other.id), stack.build_of(product.id)
-    return f"{beside.version} with {build.release}{_MARKS[stack.verdict]}" if beside and build else "unknown"
+    places = []
+    for group in (section.group for section in answer.sections):
+        beside, build = group.best.build_of(other.id), group.best.build_of(product.id)
+        told = f" with {build.release}{_MARKS[group.best.verdict]}" if build else ""
+        places.append((group.systems, beside, told))
+    return _by_system(places)
+
+
+def _by_system(places: list[tuple[str, BuildView | None, str]]) -> str:
+    """Return the build of each system and what is told of it: once, without labels, where only these differ."""
+    texts = {systems: f"{build.version}{told}" if build else "unknown" for systems, build, told in places}
+    alike = {f"{build.release}{told}" if build else "unknown" for _, build, told in places}
+    if len(places) == 1 or len(alike) == 1:
+        return next(iter(texts.values() if len(set(texts.values())) == 1 else alike))
+    return "; ".join(f"{systems}: {text}" for systems, text in texts.items())
 
 
 def _alone(asked: RegionContext, product: Product, series: str) -> str:
     """Return the best build of a series that reaches the device without another product that a route adds."""
     answer = asked.answer({product.id: series})
     plain = {route.id for route in asked.facts.routes if not route.with_}
-    stack = next((stack for stack in answer.stacks if stack.route in plain), None)
-    if stack is None:
+    groups = [group for group in answer.groups if group.best.route in plain]
+    if not groups:
         return "unknown" if answer.verdict == Verdict.UNKNOWN else "none"
-    build = stack.build_of(product.id)
-    return f"{build.version}{_MARKS[stack.verdict]}" if build else "none"
+    shown = by_system(answer.request, groups)
+    return _by_system([(g.systems, g.best.build_of(product.id), _MARKS[g.best.verdict]) for g in shown])
 
 
 def _series(asked: RegionContext, product: Product) -> list[str]:

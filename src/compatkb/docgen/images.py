@@ -49,47 +49,89 @@ class CellReason(NamedTuple):
     sources: Sources
 
 
-def rows_on(facts: Snapshot, day: date) -> list[ImageRow]:
-    """Return what was listed at the end of a day, by repository, table and place in it.
+class ImageTables:
+    """The tables of image tags that documents had at the end of a day, and what the data hold of them."""
 
-    A tag is one image: where it stood on several rows of a table, only the first one keeps it.
-    """
-    known = {(image.repository, image.name): image for image in images(facts)}
-    rows = []
-    seen: set[tuple[str, str, str]] = set()
-    for row in listings(facts):
-        if not any(first <= day.toordinal() <= last for first, last in row.runs):
-            continue
-        where = (row.repository, row.table)
-        tags = tuple(tag for tag in row.tags if (*where, tag) not in seen)
-        if not tags:
-            continue
-        seen |= {(*where, tag) for tag in tags}
-        image = known.get((row.repository, tags[0])) if row.lists == "tags" else None
-        rows.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
-    return rows
+    def __init__(self, facts: Snapshot, day: date) -> None:
+        self.facts, self.day = facts, day
 
+    def rows(self) -> list[ImageRow]:
+        """Return what was listed at the end of a day, by repository, table and place in it.
 
-def cell_of(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Inline:
-    """Return what a cell shows: the tags, what the image holds, or, where the data hold no more, what the document has."""
-    if column.shows == "tags":
-        pieces = [Span(tag, code=True) for tag in row.tags]
-        return tuple(piece for tag in pieces for piece in (", ", tag))[1:]
-    if column.shows == "built" and row.image and (built := row.image.built) and (built.on or "") <= day.isoformat():
-        state = built.ref[:8] if built.ref and _COMMIT.fullmatch(built.ref) else built.ref
-        return Span(state, built.url, topic=column.name) if state else Span(_UNKNOWN)
-    if column.shows == "port":
-        port = row.cells.get(column.name, "") and (_port(facts, row) or row.cells[column.name])
-        return Span(port, code=bool(port))
-    if column.product in facts.products and row.image and (span := _version(facts, row, column, day)):
-        return span
-    return _as_listed(row, column)
+        A tag is one image: where it stood on several rows of a table, only the first one keeps it.
+        """
+        known = {(image.repository, image.name): image for image in images(self.facts)}
+        rows = []
+        seen: set[tuple[str, str, str]] = set()
+        for row in listings(self.facts):
+            if not any(first <= self.day.toordinal() <= last for first, last in row.runs):
+                continue
+            where = (row.repository, row.table)
+            tags = tuple(tag for tag in row.tags if (*where, tag) not in seen)
+            if not tags:
+                continue
+            seen |= {(*where, tag) for tag in tags}
+            image = known.get((row.repository, tags[0])) if row.lists == "tags" else None
+            rows.append(ImageRow(*where, tags, row.cells, row.links, image, row.document))
+        return rows
 
+    def cell(self, row: ImageRow, column: ColumnRecord) -> Inline:
+        """Return what a cell shows: the tags, what the image holds, or, where the data hold no more, what the document has."""
+        if column.shows == "tags":
+            pieces = [Span(tag, code=True) for tag in row.tags]
+            return tuple(piece for tag in pieces for piece in (", ", tag))[1:]
+        if column.shows == "built" and row.image and (built := row.image.built) and (built.on or "") <= self.day.isoformat():
+            state = built.ref[:8] if built.ref and _COMMIT.fullmatch(built.ref) else built.ref
+            return Span(state, built.url, topic=column.name) if state else Span(_UNKNOWN)
+        if column.shows == "port":
+            port = row.cells.get(column.name, "") and (self._port(row) or row.cells[column.name])
+            return Span(port, code=bool(port))
+        if column.product in self.facts.products and row.image and (span := self._version(row, column)):
+            return span
+        return _as_listed(row, column)
 
-def _port(facts: Snapshot, row: ImageRow) -> str | None:
-    flavour = row.image.flavour if row.image else None
-    ports = (run.port for run in runs_of(facts, row.repository) if flavour is not None and run.flavour == flavour)
-    return next((port for port in ports if port is not None), None)
+    def reason(self, row: ImageRow, column: ColumnRecord) -> CellReason | None:
+        """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
+        for dispute in disputes_about(self.facts, [f"{row.repository}:{tag}" for tag in row.tags]):
+            if column.name in dispute.columns:
+                cited = tuple(source for position in dispute.positions for source in position.sources)
+                return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
+        if column.shows == "built" and row.image and (built := row.image.built):
+            return CellReason(built.note, built.sources)
+        return None
+
+    def _port(self, row: ImageRow) -> str | None:
+        flavour = row.image.flavour if row.image else None
+        ports = (run.port for run in runs_of(self.facts, row.repository) if flavour is not None and run.flavour == flavour)
+        return next((port for port in ports if port is not None), None)
+
+    def _version(self, row: ImageRow, column: ColumnRecord) -> Span | None:
+        """Return a product's version in an image as documents name it, with its page; None where no version is known."""
+        assert row.image
+        assert column.product
+        held = [part for part in contents_of(self.facts, row.image.same) if part.product == column.product]
+        exact = re.fullmatch(r"==(.+?)(\.\*)?", held[0].spec) if len(held) == 1 else None
+        if not exact:
+            return None
+        mask = held[0].mask
+        elements = self.facts.elements(column.product).of(mask)
+        listed, link = row.cells.get(column.name, ""), row.links.get(column.name)
+        agrees = bool(mask & (self.facts.word(column.product, listed) or 0))
+        head = product_details(self.facts, column.product)
+        names = _names(exact, elements, row.image.device)
+        label = head.page_label.format(**names) if head.page_label else (listed if agrees else names["build"])
+        pages = self._pages(column.product, elements)
+        if head.page_url and not pages:
+            url: str | None = head.page_url.format(**{name: quote(text, safe="") for name, text in names.items()})
+        else:
+            url = link if link in pages or (not pages and agrees) else next(iter(pages), None)
+        return Span(label, url, topic=column.product)
+
+    def _pages(self, product: str, elements: list[Element]) -> list[str]:
+        """Return the pages of the releases of these elements that had come out, newest first."""
+        known = {record.version: record.page for record in releases_of(self.facts, product)}
+        out = [e for e in reversed(elements) if e.since is None or e.since <= self.day.toordinal()]
+        return [page for e in out if (page := known.get(e.release))]
 
 
 def _as_listed(row: ImageRow, column: ColumnRecord) -> Inline:
@@ -108,53 +150,12 @@ def _as_listed(row: ImageRow, column: ColumnRecord) -> Inline:
     return tuple(piece for piece in (*pieces, text[place:]) if piece)
 
 
-def _version(facts: Snapshot, row: ImageRow, column: ColumnRecord, day: date) -> Span | None:
-    """Return a product's version in an image as documents name it, with its page; None where no version is known."""
-    assert row.image
-    assert column.product
-    held = [part for part in contents_of(facts, row.image.same) if part.product == column.product]
-    exact = re.fullmatch(r"==(.+?)(\.\*)?", held[0].spec) if len(held) == 1 else None
-    if not exact:
-        return None
-    mask = held[0].mask
-    elements = facts.elements(column.product).of(mask)
-    listed, link = row.cells.get(column.name, ""), row.links.get(column.name)
-    agrees = bool(mask & (facts.word(column.product, listed) or 0))
-    head = product_details(facts, column.product)
-    names = _names(exact, elements, row.image.device)
-    label = head.page_label.format(**names) if head.page_label else (listed if agrees else names["build"])
-    pages = _pages(facts, column.product, elements, day)
-    if head.page_url and not pages:
-        url: str | None = head.page_url.format(**{name: quote(text, safe="") for name, text in names.items()})
-    else:
-        url = link if link in pages or (not pages and agrees) else next(iter(pages), None)
-    return Span(label, url, topic=column.product)
-
-
 def _names(exact: re.Match[str], elements: list[Element], device: str) -> dict[str, str]:
     """Return how a version can be named: its series, its release, and the build that an image for a device holds."""
     builds = [e for e in elements if device in e.devices] or elements
     newest = builds[-1] if builds else None
     build = exact[1] if "+" in exact[1] or not newest else newest.version
     return {"series": exact[1], "release": newest.release if newest else exact[1], "build": build}
-
-
-def _pages(facts: Snapshot, product: str, elements: list[Element], day: date) -> list[str]:
-    """Return the pages of the releases of these elements that had come out, newest first."""
-    known = {record.version: record.page for record in releases_of(facts, product)}
-    out = [e for e in reversed(elements) if e.since is None or e.since <= day.toordinal()]
-    return [page for e in out if (page := known.get(e.release))]
-
-
-def reason_of(facts: Snapshot, row: ImageRow, column: ColumnRecord) -> CellReason | None:
-    """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
-    for dispute in disputes_about(facts, [f"{row.repository}:{tag}" for tag in row.tags]):
-        if column.name in dispute.columns:
-            cited = tuple(source for position in dispute.positions for source in position.sources)
-            return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
-    if column.shows == "built" and row.image and (built := row.image.built):
-        return CellReason(built.note, built.sources)
-    return None
 
 
 ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
@@ -169,7 +170,7 @@ _FILTERS = (
 
 def chosen(asked: RegionContext) -> list[ImageRow]:
     """Return the rows that a region asks for, in the order that it wants; raises UsageError for what nobody ever listed."""
-    rows = [row for row in rows_on(asked.facts, asked.day) if _fits(asked, row)]
+    rows = [row for row in ImageTables(asked.facts, asked.day).rows() if _fits(asked, row)]
     if not rows:
         _check(asked)
     order = asked.values.get("sort", LISTED)
@@ -244,10 +245,8 @@ def _images(asked: RegionContext) -> list[Block]:
     if titles and len(titles) != len(columns):
         raise UsageError(f"titles= has {len(titles)} heads for {len(columns)} columns")
     head = tuple(titles or (next(iter(column.values())).title for column in columns))
-    cells = [
-        tuple(cell_of(asked.facts, row, c[row.repository], asked.day) if row.repository in c else "" for c in columns)
-        for row in rows
-    ]
+    tables = ImageTables(asked.facts, asked.day)
+    cells = [tuple(tables.cell(row, c[row.repository]) if row.repository in c else "" for c in columns) for row in rows]
     blocks: list[Block] = [Table(head, tuple(cells))]
     if asked.is_on("foot"):
         documents = ", ".join(dict.fromkeys(row.document for row in rows))
@@ -266,10 +265,12 @@ def _run(asked: RegionContext) -> list[Block]:
     name = tag or row.tags[0]
     assert row.image
     known = [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
-    holds = [f"{column.title} {plain(cell_of(asked.facts, row, column, asked.day))}" for column in known]
+    tables = ImageTables(asked.facts, asked.day)
+    holds = [f"{column.title} {plain(tables.cell(row, column))}" for column in known]
     shown = Paragraph(f"Holds {', '.join(holds)}, by what its build files declare; listed on {asked.day} in {row.document}.")
-    notes = [Paragraph(run.note) for run in runs_for(asked.facts, row.image) if run.note]
-    return [Code(run_command(asked.facts, row.image, name), "sh"), *notes, shown]
+    runs = runs_for(asked.facts, row.image)
+    notes = [Paragraph(run.note) for run in runs if run.note]
+    return [Code(run_command(row.image, name, runs), "sh"), *notes, shown]
 
 
 IMAGES = {

@@ -6,7 +6,6 @@ from difflib import get_close_matches
 
 from compatkb.docgen.answers import ANSWERS
 from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
-from compatkb.docgen.history import HISTORY
 from compatkb.docgen.images import IMAGES
 from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
@@ -40,38 +39,44 @@ KINDS: dict[str, RegionKind] = {
     **TABLES,
     **ANSWERS,
     **IMAGES,
-    **HISTORY,
     "kinds": RegionKind("this table", _kinds),
 }
 """Every kind of region, in the order in which the documents list them."""
 
 
-def content_of(facts: Snapshot, name: str, arguments: Mapping[str, str], today: date | None = None) -> list[Block]:
-    """Return what a region of a kind shows, on `today` or the date of the data unless it names a day.
+class RegionContents:
+    """What regions show, on a day unless they name one themselves, and unless one is given on the date of the data."""
 
-    Raises UsageError naming the wrong kind or argument.
-    """
-    kind = KINDS.get(name)
-    if kind is None:
-        raise UsageError(f"{name!r} is no kind of region{_closest(name, list(KINDS))}")
-    known = {argument.name: argument for argument in (AS_OF, *kind.arguments)}
-    values = {key: argument.default for key, argument in known.items()}
-    pins = {}
-    for key, value in arguments.items():
-        if key in known:
-            _check(known[key], value)
-            values[key] = value
-        elif kind.pins and facts.product(key):
-            pins[key] = value
-        else:
-            also = " and no product" if kind.pins else ""
-            names = [*known, *(facts.products if kind.pins else ())]
-            raise UsageError(f"{key!r} is no argument of {name}{also}{_closest(key, names)}")
-    for argument in kind.arguments:
-        if argument.required and not values[argument.name]:
-            raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
-    day = parse_day(values["as-of"]) if values["as-of"] else today or date.fromisoformat(facts.meta["data_date"])
-    return kind.render(RegionContext(facts, day, values, pins))
+    def __init__(self, facts: Snapshot, day: date | None = None) -> None:
+        self.facts = facts
+        self.day = day or date.fromisoformat(facts.meta["data_date"])
+
+    def content(self, name: str, arguments: Mapping[str, str]) -> list[Block]:
+        """Return what a region of a kind shows.
+
+        Raises UsageError naming the wrong kind or argument.
+        """
+        kind = KINDS.get(name)
+        if kind is None:
+            raise UsageError(f"{name!r} is no kind of region{_closest(name, list(KINDS))}")
+        known = {argument.name: argument for argument in (AS_OF, *kind.arguments)}
+        values = {key: argument.default for key, argument in known.items()}
+        pins = {}
+        for key, value in arguments.items():
+            if key in known:
+                _check(known[key], value)
+                values[key] = value
+            elif kind.pins and self.facts.product(key):
+                pins[key] = value
+            else:
+                also = " and no product" if kind.pins else ""
+                names = [*known, *(self.facts.products if kind.pins else ())]
+                raise UsageError(f"{key!r} is no argument of {name}{also}{_closest(key, names)}")
+        for argument in kind.arguments:
+            if argument.required and not values[argument.name]:
+                raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
+        day = parse_day(values["as-of"]) if values["as-of"] else self.day
+        return kind.render(RegionContext(self.facts, day, values, pins))
 
 
 def parse_arguments(words: Iterable[str]) -> dict[str, str]:

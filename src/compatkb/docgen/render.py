@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +12,12 @@ from markdown_it import MarkdownIt
 
 from compatkb.core.atomic_write import write_file
 from compatkb.core.foreign import is_inside, read_bounded
-from compatkb.docgen.kinds import content_of
+from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
 from compatkb.output.document_model import Block, Table, plain, spans
 from compatkb.output.json_document import Edition
 from compatkb.output.writers import Links, comma_separated, render
-from compatkb.store.reader import Snapshot
 
 
 class Filled(NamedTuple):
@@ -33,77 +31,6 @@ class Filled(NamedTuple):
     def is_stale(self) -> bool:
         """Whether what stood there is not what it should hold, to the byte."""
         return self.before != self.after
-
-
-_SWALLOWED = (
-    "region {}: its markers become text of a block above once the regions are filled; put blank lines around that block"
-)
-
-
-def fill(facts: Snapshot, text: str, day: date | None = None) -> tuple[str, list[Filled], list[MarkerProblem]]:
-    """Return the text with every region filled, the regions, and all that is wrong; the rest of the text stays as it is.
-
-    `day` is that of the regions that name none, unless given the date of the data. A link is defined once in a text.
-    """
-    regions, problems = find_regions(text)
-    links = Links(_defined(text, regions))
-    parts: list[str] = []
-    filled: list[Filled] = []
-    place = 0
-    for region in regions:
-        before = text[region.start : region.end]
-        try:
-            after = _placed(render(content_of(facts, region.kind, region.arguments, day), links), region)
-        except CompatkbError as error:
-            problems.append(MarkerProblem(region.line, f"region {region.name}: {error}"))
-            continue
-        filled.append(Filled(region, before, after))
-        parts += [text[place : region.start], after]
-        place = region.end
-    result = "".join([*parts, text[place:]])
-    left = {region.name for region in find_regions(result)[0]}
-    problems += [MarkerProblem(region.line, _SWALLOWED.format(region.name)) for region in regions if region.name not in left]
-    return result, filled, sorted(problems)
-
-
-def _defined(text: str, regions: list[Region]) -> Mapping[str, str]:
-    """Return the link definitions that stand outside the regions: targets by label."""
-    if "]:" not in text:
-        return {}
-    places = [0, *(place for region in regions for place in (region.start, region.end)), len(text)]
-    by_hand = "".join(text[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
-    known: dict[str, dict[str, dict[str, str]]] = {}
-    MarkdownIt("commonmark").disable("inline").parse(by_hand, known)
-    return {label: reference["href"] for label, reference in known.get("references", {}).items()}
-
-
-def _placed(content: str, region: Region) -> str:
-    """Return the lines of a region as they stand in the file: blank ones around, indented and ended as its marker is."""
-    lines = ["", *re.split(r"\r\n?|\n", content.strip("\r\n")), ""]
-    return "".join((region.indent + line if line else "") + region.newline for line in lines)
-
-
-def _table_json(facts: Snapshot, blocks: Sequence[Block], _: Links) -> str:
-    """Return the tables for programs: heads, and rows of cells with text and links."""
-    tables = [
-        {
-            "columns": list(block.head),
-            "rows": [
-                [{"text": plain(cell), "links": [s.url for s in spans(cell) if s.url]} for cell in row] for row in block.rows
-            ],
-        }
-        for block in blocks
-        if isinstance(block, Table)
-    ]
-    return Edition(facts.meta["data_date"]).document({"tables": tables})
-
-
-FORMS: dict[str, Callable[[Snapshot, Sequence[Block], Links], str]] = {
-    "markdown": lambda _, blocks, links: render(blocks, links),
-    "csv": lambda _, blocks, __: comma_separated(blocks),
-    "json": _table_json,
-}
-"""What writes a table, by form, as `docs table` prints it."""
 
 
 USUAL = ("README.md", "docs")
@@ -123,6 +50,101 @@ class MarkedFile(NamedTuple):
     def stale(self) -> list[Filled]:
         """The regions that hold something else than they should."""
         return [filled for filled in self.regions if filled.is_stale]
+
+
+_SWALLOWED = (
+    "region {}: its markers become text of a block above once the regions are filled; put blank lines around that block"
+)
+
+
+class Documents(RegionContents):
+    """Fills the regions of texts and files."""
+
+    def fill(self, text: str) -> tuple[str, list[Filled], list[MarkerProblem]]:
+        """Return the text with every region filled, the regions, and all that is wrong; the rest of the text stays as it is.
+
+        A link is defined once in a text.
+        """
+        regions, problems = find_regions(text)
+        links = Links(_defined(text, regions))
+        parts: list[str] = []
+        filled: list[Filled] = []
+        place = 0
+        for region in regions:
+            before = text[region.start : region.end]
+            try:
+                after = _placed(render(self.content(region.kind, region.arguments), links), region)
+            except CompatkbError as error:
+                problems.append(MarkerProblem(region.line, f"region {region.name}: {error}"))
+                continue
+            filled.append(Filled(region, before, after))
+            parts += [text[place : region.start], after]
+            place = region.end
+        result = "".join([*parts, text[place:]])
+        left = {region.name for region in find_regions(result)[0]}
+        problems += [
+            MarkerProblem(region.line, _SWALLOWED.format(region.name)) for region in regions if region.name not in left
+        ]
+        return result, filled, sorted(problems)
+
+    def documents(self, paths: Iterable[Path]) -> list[MarkedFile]:
+        """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
+        problems: list[str] = []
+        documents = []
+        for path in paths:
+            before = _content(path, str(path))
+            head = _BOM if before.startswith(_BOM) else b""
+            try:
+                text = _decoded(before, str(path))
+            except DocumentError as error:
+                problems += error.problems
+                continue
+            after, regions, wrong = self.fill(text)
+            problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
+            documents.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
+        if problems:
+            raise DocumentError(tuple(problems))
+        return documents
+
+
+def _defined(text: str, regions: list[Region]) -> Mapping[str, str]:
+    """Return the link definitions that stand outside the regions: targets by label."""
+    if "]:" not in text:
+        return {}
+    places = [0, *(place for region in regions for place in (region.start, region.end)), len(text)]
+    by_hand = "".join(text[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
+    known: dict[str, dict[str, dict[str, str]]] = {}
+    MarkdownIt("commonmark").disable("inline").parse(by_hand, known)
+    return {label: reference["href"] for label, reference in known.get("references", {}).items()}
+
+
+def _placed(content: str, region: Region) -> str:
+    """Return the lines of a region as they stand in the file: blank ones around, indented and ended as its marker is."""
+    lines = ["", *re.split(r"\r\n?|\n", content.strip("\r\n")), ""]
+    return "".join((region.indent + line if line else "") + region.newline for line in lines)
+
+
+def _table_json(data_date: str, blocks: Sequence[Block], _: Links) -> str:
+    """Return the tables for programs: heads, and rows of cells with text and links."""
+    tables = [
+        {
+            "columns": list(block.head),
+            "rows": [
+                [{"text": plain(cell), "links": [s.url for s in spans(cell) if s.url]} for cell in row] for row in block.rows
+            ],
+        }
+        for block in blocks
+        if isinstance(block, Table)
+    ]
+    return Edition(data_date).document({"tables": tables})
+
+
+FORMS: dict[str, Callable[[str, Sequence[Block], Links], str]] = {
+    "markdown": lambda _, blocks, links: render(blocks, links),
+    "csv": lambda _, blocks, __: comma_separated(blocks),
+    "json": _table_json,
+}
+"""What writes a table, by form, as `docs table` prints it."""
 
 
 def find_files(names: Iterable[str]) -> list[Path]:
@@ -149,26 +171,6 @@ def _below(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (Path(root, name) for name in sorted(files) if name.endswith(".md"))
         yield from (path for path in paths if not path.is_symlink() or is_inside(path, folder))
-
-
-def read_documents(facts: Snapshot, paths: Iterable[Path], day: date | None = None) -> list[MarkedFile]:
-    """Return the documents with their regions filled; raises DocumentError with all that is wrong in all of them."""
-    problems: list[str] = []
-    documents = []
-    for path in paths:
-        before = _content(path, str(path))
-        head = _BOM if before.startswith(_BOM) else b""
-        try:
-            text = _decoded(before, str(path))
-        except DocumentError as error:
-            problems += error.problems
-            continue
-        after, regions, wrong = fill(facts, text, day)
-        problems += [f"{path}:{problem.line}: {problem.message}" for problem in wrong]
-        documents.append(MarkedFile(path, before, head + after.encode("utf-8"), regions))
-    if problems:
-        raise DocumentError(tuple(problems))
-    return documents
 
 
 def read_text(name: str) -> str:
@@ -206,9 +208,8 @@ def diff_of(document: MarkedFile) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def report_text(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
+def report_text(documents: Sequence[MarkedFile]) -> str:
     """Return a line for each region that was rewritten, and a sum."""
-    del facts
     lines = [
         f"{document.path}:{filled.region.line}: {filled.region.name}: {_change(filled)}"
         for document in documents
@@ -219,7 +220,7 @@ def report_text(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
+def report_json(data_date: str, documents: Sequence[MarkedFile]) -> str:
     """Return the files with their regions and diffs for programs."""
     files = [
         {
@@ -232,7 +233,7 @@ def report_json(facts: Snapshot, documents: Sequence[MarkedFile]) -> str:
         }
         for document in documents
     ]
-    return Edition(facts.meta["data_date"]).document({"files": files})
+    return Edition(data_date).document({"files": files})
 
 
 def mend(documents: Sequence[MarkedFile], data: str | None, day: str | None = None) -> str:

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from compatkb.docgen.images import CellReason, ImageRow, cell_of, reason_of, rows_on
+from compatkb.docgen.images import CellReason, ImageRow, ImageTables
 from compatkb.output.citations import source_payloads
 from compatkb.output.document_model import Inline, plain, spans
 from compatkb.output.json_document import Edition
 from compatkb.store.queries.images import columns_of
-from compatkb.store.reader import Snapshot
 
 _PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -105,79 +103,84 @@ class Compared(NamedTuple):
     cells: int
 
 
-def compare(facts: Snapshot, text: str, day: date) -> tuple[list[Compared], list[Deviation]]:
-    """Return the tables of image tags in a Markdown text that the data know, and their differences, by line."""
-    listed = rows_on(facts, day)
-    compared, differences = [], []
-    for table in read_tables(text):
-        own_rows = _recognised(facts, table, listed)
-        if own_rows:
-            cells, deviations = _compare(facts, table, own_rows, day)
-            compared.append(Compared(table.line, own_rows[0].repository, own_rows[0].table, cells))
-            differences += deviations
-    return compared, sorted(differences, key=lambda deviation: deviation.line)
+class Comparison(ImageTables):
+    """Compares the tables of a document with those of a day."""
 
+    def compare(self, text: str) -> tuple[list[Compared], list[Deviation]]:
+        """Return the tables of image tags in a Markdown text that the data know, and their differences, by line."""
+        listed = self.rows()
+        compared, differences = [], []
+        for table in read_tables(text):
+            own_rows = self._recognised(table, listed)
+            if own_rows:
+                cells, deviations = self._compare(table, own_rows)
+                compared.append(Compared(table.line, own_rows[0].repository, own_rows[0].table, cells))
+                differences += deviations
+        return compared, sorted(differences, key=lambda deviation: deviation.line)
 
-def _recognised(facts: Snapshot, table: DocumentTable, listed: list[ImageRow]) -> list[ImageRow]:
-    """Return the listed rows that a table is about: those of the one whose tags it has most of, under its column heads."""
-    names = {name for row in table.rows if row.cells for name in _names(row.cells[0])}
-    heads = {cell.text.casefold() for cell in table.head}
-    counts: dict[tuple[str, str], int] = {}
-    for row in listed:
-        columns = columns_of(facts, row.repository).values()
-        titles = {column.title.casefold() for column in columns if column.name in row.cells}
-        if heads & titles:
-            key = (row.repository, row.table)
-            counts[key] = counts.get(key, 0) + len(names & set(row.tags))
-    best = max(counts, key=lambda key: counts[key], default=None)
-    return [row for row in listed if (row.repository, row.table) == best] if best and counts[best] else []
+    def _recognised(self, table: DocumentTable, listed: list[ImageRow]) -> list[ImageRow]:
+        """Return the listed rows that a table is about: those of the one whose tags it has most of, under its column heads."""
+        names = {name for row in table.rows if row.cells for name in _names(row.cells[0])}
+        heads = {cell.text.casefold() for cell in table.head}
+        counts: dict[tuple[str, str], int] = {}
+        for row in listed:
+            columns = columns_of(self.facts, row.repository).values()
+            titles = {column.title.casefold() for column in columns if column.name in row.cells}
+            if heads & titles:
+                key = (row.repository, row.table)
+                counts[key] = counts.get(key, 0) + len(names & set(row.tags))
+        best = max(counts, key=lambda key: counts[key], default=None)
+        return [row for row in listed if (row.repository, row.table) == best] if best and counts[best] else []
+
+    def _compare(self, table: DocumentTable, own_rows: list[ImageRow]) -> tuple[int, list[Deviation]]:
+        columns = columns_of(self.facts, own_rows[0].repository)
+        titles = {column.title.casefold(): column for column in columns.values()}
+        heads = [titles.get(cell.text.casefold()) for cell in table.head]
+        own_cells = [{c.name: self.cell(row, c) for c in heads if c} for row in own_rows]
+        reasons: dict[tuple[str, ...], CellReason | None] = {}
+        cells, deviations = 0, []
+        matched: list[int] = []
+        for row in table.rows:
+            tags = _names(row.cells[0])
+            number = max(
+                range(len(own_rows)), key=lambda n: (tags[0] in own_rows[n].tags, len(set(tags) & set(own_rows[n].tags)))
+            )
+            same = own_rows[number]
+            known = set(tags) & set(same.tags)
+            if not known or number in matched:
+                text = f"no row of {same.document} had {', '.join(tags)} in this table on {self.day}"
+                text = "the row is there twice" if known else text
+                deviations.append(Deviation(row.line, same.table, tags[0], "row", ", ".join(tags), "", text, ()))
+                continue
+            matched.append(number)
+            for column, cell in zip(heads, row.cells, strict=False):
+                if column is None:
+                    continue
+                cells += 1
+                ours = own_cells[number][column.name]
+                if _is_same(cell, ours):
+                    continue
+                key = (column.name, *same.tags, *tags)  # a tag too many has its reason as well
+                if key not in reasons:
+                    reasons[key] = self.reason(same._replace(tags=(*same.tags, *tags)), column)
+                why, cited = reasons[key] or (_same_version(cell, ours) if column.product else None) or (None, ())
+                shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
+                deviations.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
+        for number, other in enumerate(own_rows):
+            if number not in matched:
+                text = f"{other.document} had it in this table on {self.day}"
+                deviations.append(
+                    Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ())
+                )
+        if matched != sorted(matched):
+            names = ", ".join(own_rows[number].tags[0] for number in sorted(matched))
+            text = "the rows stand in another order"
+            deviations.append(Deviation(table.line, own_rows[0].table, "", "order", "", names, text, ()))
+        return cells, deviations
 
 
 def _names(cell: TableCell) -> tuple[str, ...]:
     return cell.codes or tuple(re.split(r"[\s,]+", cell.text))
-
-
-def _compare(facts: Snapshot, table: DocumentTable, own_rows: list[ImageRow], day: date) -> tuple[int, list[Deviation]]:
-    columns = columns_of(facts, own_rows[0].repository)
-    titles = {column.title.casefold(): column for column in columns.values()}
-    heads = [titles.get(cell.text.casefold()) for cell in table.head]
-    own_cells = [{c.name: cell_of(facts, row, c, day) for c in heads if c} for row in own_rows]
-    reasons: dict[tuple[str, ...], CellReason | None] = {}
-    cells, deviations = 0, []
-    matched: list[int] = []
-    for row in table.rows:
-        tags = _names(row.cells[0])
-        number = max(range(len(own_rows)), key=lambda n: (tags[0] in own_rows[n].tags, len(set(tags) & set(own_rows[n].tags))))
-        same = own_rows[number]
-        known = set(tags) & set(same.tags)
-        if not known or number in matched:
-            text = f"no row of {same.document} had {', '.join(tags)} in this table on {day}"
-            text = "the row is there twice" if known else text
-            deviations.append(Deviation(row.line, same.table, tags[0], "row", ", ".join(tags), "", text, ()))
-            continue
-        matched.append(number)
-        for column, cell in zip(heads, row.cells, strict=False):
-            if column is None:
-                continue
-            cells += 1
-            ours = own_cells[number][column.name]
-            if _is_same(cell, ours):
-                continue
-            key = (column.name, *same.tags, *tags)  # a tag too many has its reason as well
-            if key not in reasons:
-                reasons[key] = reason_of(facts, same._replace(tags=(*same.tags, *tags)), column)
-            why, cited = reasons[key] or (_same_version(cell, ours) if column.product else None) or (None, ())
-            shown = (_shown(cell.text, _links(cell)), _shown(plain(ours), _our_links(ours)))
-            deviations.append(Deviation(row.line, same.table, same.tags[0], column.name, *shown, why, cited))
-    for number, other in enumerate(own_rows):
-        if number not in matched:
-            text = f"{other.document} had it in this table on {day}"
-            deviations.append(Deviation(table.line, other.table, other.tags[0], "row", "", ", ".join(other.tags), text, ()))
-    if matched != sorted(matched):
-        names = ", ".join(own_rows[number].tags[0] for number in sorted(matched))
-        text = "the rows stand in another order"
-        deviations.append(Deviation(table.line, own_rows[0].table, "", "order", "", names, text, ()))
-    return cells, deviations
 
 
 def _is_same(cell: TableCell, ours: Inline) -> bool:
@@ -225,8 +228,8 @@ def diff_text(path: str, compared: list[Compared], differences: list[Deviation])
     return "\n".join(lines) + "\n"
 
 
-def diff_json(facts: Snapshot, day: date, path: str, compared: list[Compared], differences: list[Deviation]) -> str:
+def diff_json(edition: Edition, path: str, compared: list[Compared], differences: list[Deviation]) -> str:
     """Return the compared tables and the deviations for programs."""
     deviations = [{**d._asdict(), "sources": source_payloads(d.sources)} for d in differences]
     content = {"file": path, "tables": [table._asdict() for table in compared], "deviations": deviations}
-    return Edition(facts.meta["data_date"], day).document(content)
+    return edition.document(content)

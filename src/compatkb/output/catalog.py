@@ -10,7 +10,7 @@ from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import claims_of
-from compatkb.output.features import release_features
+from compatkb.output.features import Features
 from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.json_document import Edition
 from compatkb.output.payload import claim_payloads
@@ -117,7 +117,7 @@ class Catalog:
             "claims": claim_payloads(claims_of(self.facts, dict.fromkeys(says))),
             "claimed_by": claim_payloads(claims_of(self.facts, dict.fromkeys(claimed_by))),
             "disputes": DisputeFinder(self.facts).of_elements(product.id, bits),
-            "features": release_features(self.facts, product.id, bits),
+            "features": Features(self.facts, self.day).of_release(product.id, bits),
         }
 
     def _links(self, product: Product, build: Any) -> list[Content]:

@@ -10,7 +10,6 @@ from typing import Any
 from compatkb.catalog.changelog import Change
 from compatkb.output.citations import source_payloads
 from compatkb.output.json_document import Edition
-from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
 _NAMED = 6  # so many subjects of one line are written out
@@ -31,35 +30,33 @@ _WHOLE = ("announced", "happened", "rotted", "validated")  # their subjects name
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
 
 
-def changes_text(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
+def changes_text(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
     """Return the changes by day, oldest first; what is alike on a day shares a line."""
-    lines = [f"What became true from {since} to {until}:"]
+    lines = [f"What became true from {since} to {edition.day}:"]
     for day, changes in groupby(changelog, key=lambda change: change.day):
         lines.append(str(day))
         lines += [f"  {line}" for line in _lines(list(changes))]
     if not changelog:
         lines.append("  nothing that the data know of")
-    return "\n".join([*lines, Edition(facts.meta["data_date"], until).foot])
+    return "\n".join([*lines, edition.foot])
 
 
-def changes_markdown(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
+def changes_markdown(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
     """Return the changes as Markdown: a heading a day, a list below it."""
-    lines = [f"# What became true from {since} to {until}", ""]
+    lines = [f"# What became true from {since} to {edition.day}", ""]
     for day, changes in groupby(changelog, key=lambda change: change.day):
         lines += [f"## {day}", ""]
         lines += ["- " + _MARKS.sub(r"\\\1", line) for line in _lines(list(changes))]
         lines.append("")
     if not changelog:
         lines += ["Nothing that the data know of.", ""]
-    return "\n".join(lines) + f"(As of {until}, data of {facts.meta['data_date']}.)\n"
+    return "\n".join(lines) + f"(As of {edition.day}, data of {edition.data_date}.)\n"
 
 
-def changes_json(facts: Snapshot, changelog: tuple[Change, ...], since: date, until: date) -> str:
+def changes_json(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
     """Return the changes as JSON, one record each."""
-    changes = [_payload(change) for change in changelog]
-    return Edition(facts.meta["data_date"], until).document(
-        {"since": since.isoformat(), "until": until.isoformat(), "changes": changes}
-    )
+    changes, until = [_payload(change) for change in changelog], edition.day.isoformat() if edition.day else None
+    return edition.document({"since": since.isoformat(), "until": until, "changes": changes})
 
 
 def _payload(change: Change) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -10,7 +11,7 @@ from compatkb.output import disputes
 from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.json_document import Edition
-from compatkb.store.queries.images import ImageRecord, contents_of, repositories, runs_for
+from compatkb.store.queries.images import ImageRecord, RunRecord, contents_of, repositories, runs_for
 from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot
 
@@ -23,9 +24,8 @@ _HOST = {
 _HOST_NAME = re.compile(f"({'|'.join(map(re.escape, _HOST))})")
 
 
-def run_command(facts: Snapshot, image: ImageRecord, tag: str) -> str:
+def run_command(image: ImageRecord, tag: str, fitting: Sequence[RunRecord]) -> str:
     """Return the command that runs an image, with what its device and flavour need; an option and its value share a line."""
-    fitting = runs_for(facts, image)
     lines: list[str] = []
     for word in (word for run in fitting for word in run.args):
         if word.startswith("-") or not lines:
@@ -46,8 +46,8 @@ def _quoted(word: str) -> str:
 Content = dict[str, Any]
 
 
-def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> str:
-    """Return the tags of an image repository, or of one tag (`repository:tag`) all that is known; raises UsageError."""
+def repository_content(facts: Snapshot, name: str, day: date) -> Content:
+    """Return the tags of an image repository, or one of them (`repository:tag`), with all that is known; raises UsageError."""
     repository, _, tag = name.partition(":")
     rows = tags_of(facts, repository)
     if not rows:
@@ -56,28 +56,35 @@ def repository_text(facts: Snapshot, name: str, day: date, *, as_json: bool) -> 
     chosen = [row for row in rows if row.name == tag] if tag else rows
     if not chosen:
         raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
-    tags = [_tag(facts, row, day) for row in chosen]
-    if as_json:
-        return Edition(facts.meta["data_date"], day).document({"repository": repository, "tags": tags})
-    lines = [line for entry in tags for line in (_lines(entry) if tag else [_line(entry)])]
-    head = f"{repository}:{tag}" if tag else f"{repository}, {len(tags)} tags"
-    return "\n".join([head, *lines, Edition(facts.meta["data_date"], day).foot])
+    tags = []
+    for image in chosen:
+        fitting = runs_for(facts, image)
+        runs = [[date.fromordinal(first), date.fromordinal(last)] for first, last in image.runs]
+        tags.append(
+            {
+                "tag": image.name,
+                "device": image.device,
+                "listed": [[first.isoformat(), None if last == date.max else last.isoformat()] for first, last in runs],
+                "is_listed": any(first <= day <= last for first, last in runs),
+                "contains": [
+                    {"is": f"{part.product}{part.spec}", "basis": part.basis} for part in contents_of(facts, image.id)
+                ],
+                "run": run_command(image, image.name, fitting),
+                "run_notes": [run.note for run in fitting if run.note],
+                "note": image.note,
+                "disputes": DisputeFinder(facts).of_name(image.reference),
+                "sources": source_payloads(image.sources),
+            }
+        )
+    return {"repository": repository, "tags": tags}
 
 
-def _tag(facts: Snapshot, image: ImageRecord, day: date) -> Content:
-    runs = [[date.fromordinal(first), date.fromordinal(last)] for first, last in image.runs]
-    return {
-        "tag": image.name,
-        "device": image.device,
-        "listed": [[first.isoformat(), None if last == date.max else last.isoformat()] for first, last in runs],
-        "is_listed": any(first <= day <= last for first, last in runs),
-        "contains": [{"is": f"{part.product}{part.spec}", "basis": part.basis} for part in contents_of(facts, image.id)],
-        "run": run_command(facts, image, image.name),
-        "run_notes": [run.note for run in runs_for(facts, image) if run.note],
-        "note": image.note,
-        "disputes": DisputeFinder(facts).of_name(image.reference),
-        "sources": source_payloads(image.sources),
-    }
+def repository_text(content: Content, edition: Edition, *, one: bool) -> str:
+    """Return the tags of a repository, a line each; where only one was asked for, all that is known of it."""
+    repository, tags = content["repository"], content["tags"]
+    lines = [line for entry in tags for line in (_lines(entry) if one else [_line(entry)])]
+    head = f"{repository}:{tags[0]['tag']}" if one else f"{repository}, {len(tags)} tags"
+    return "\n".join([head, *lines, edition.foot])
 
 
 def _line(entry: Content) -> str:

@@ -10,8 +10,8 @@ from compatkb.output import screen
 from compatkb.output.document_model import Table
 from compatkb.output.json_document import Edition
 from compatkb.output.screen import BLANK, Line
+from compatkb.output.writers import Links, render
 from compatkb.output.writers import comma_separated as write_csv
-from compatkb.output.writers import table as write_table
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
 
@@ -54,6 +54,7 @@ class PythonMatrix(NamedTuple):
     product: str
     pythons: tuple[str, ...]
     rows: tuple[Row, ...]
+    edition: Edition
 
 
 def python_matrix(facts: Snapshot, product: Product, day: date, device: str | None = None) -> PythonMatrix:
@@ -82,7 +83,7 @@ def python_matrix(facts: Snapshot, product: Product, day: date, device: str | No
         rows.append(Row(release, yanked, cells))
     used = [n for n in range(len(pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
     trimmed_rows = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
-    return PythonMatrix(product.id, tuple(pythons[n] for n in used), trimmed_rows)
+    return PythonMatrix(product.id, tuple(pythons[n] for n in used), trimmed_rows, Edition(facts.meta["data_date"], day))
 
 
 def _cell(builds: list[Element], column: int, devices: tuple[str, ...], day: int) -> Cell:
@@ -104,7 +105,7 @@ def _level(build: Element, column: int, day: int) -> str:
     return NO if build.complete >= day else UNKNOWN
 
 
-def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
+def matrix_lines(table: PythonMatrix) -> list[Line]:
     """Return the table in columns, with the meaning of the words in it."""
     grid = [["release", *table.pythons]]
     grid += [[row_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
@@ -114,7 +115,7 @@ def matrix_lines(facts: Snapshot, table: PythonMatrix, day: date) -> list[Line]:
         padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
         lines += screen.row([Line("  ".join(padded).rstrip())], *words)
     lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in levels_of(table.rows))]
-    return [*lines, Line(Edition(facts.meta["data_date"], day).foot.rstrip(), "dim")]
+    return [*lines, Line(table.edition.foot.rstrip(), "dim")]
 
 
 def row_name(row: Row) -> str:
@@ -127,7 +128,7 @@ def levels_of(rows: Iterable[Row]) -> set[str]:
     return {level for row in rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
 
 
-def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
+def payload(table: PythonMatrix) -> str:
     """Return the table as JSON."""
     content = {
         "product": table.product,
@@ -145,17 +146,18 @@ def payload(facts: Snapshot, table: PythonMatrix, day: date) -> str:
             for row in table.rows
         ],
     }
-    return Edition(facts.meta["data_date"], day).document(content)
+    return table.edition.document(content)
 
 
-def markdown(facts: Snapshot, table: PythonMatrix, day: date) -> str:
+def markdown(table: PythonMatrix) -> str:
     """Return the table in Markdown."""
     head = ("release", *(f"Python {python}" for python in table.pythons))
-    shown = write_table(head, [(row_name(row), *(cell.words for cell in row.cells)) for row in table.rows])
-    return f"{shown}\nAs of {day}, data of {facts.meta['data_date']}.\n"
+    rows = tuple((row_name(row), *(cell.words for cell in row.cells)) for row in table.rows)
+    shown = render([Table(head, rows)], Links())
+    return f"{shown}\nAs of {table.edition.day}, data of {table.edition.data_date}.\n"
 
 
-def comma_separated(_facts: Snapshot, table: PythonMatrix, _day: date) -> str:
+def comma_separated(table: PythonMatrix) -> str:
     """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
     rows = ((row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)) for row in table.rows)
     return write_csv([Table(("release", "yanked", *table.pythons), tuple(rows))])

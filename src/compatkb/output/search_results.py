@@ -1,14 +1,12 @@
 """What a search found, as text or JSON."""
 
 import shlex
-from datetime import date
 
 from compatkb.catalog.search import SearchResult
 from compatkb.output.json_document import Edition
-from compatkb.store.reader import Snapshot
 
 
-def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: int, *, as_json: bool) -> str:
+def search_text(search_result: SearchResult, edition: Edition, limit: int, *, as_json: bool) -> str:
     """Return the first `limit` hits with the command that shows more of each; or what to try instead."""
     if as_json:
         content = {
@@ -18,7 +16,7 @@ def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: 
             "matches": dict(search_result.matches),
             "near": list(search_result.near),
         }
-        return Edition(facts.meta["data_date"], day).document(content)
+        return edition.document(content)
     lines = []
     for hit in search_result.hits[:limit]:
         lines.append(f"{hit.kind:<10}{hit.title}")
@@ -29,7 +27,7 @@ def search_text(facts: Snapshot, search_result: SearchResult, day: date, limit: 
         lines.append(f"and {len(search_result.hits) - limit} more: add a word, or --limit {len(search_result.hits)}")
     if not search_result.hits:
         lines += _nothing(search_result)
-    return "\n".join([*lines, Edition(facts.meta["data_date"], day).foot])
+    return "\n".join([*lines, edition.foot])
 
 
 def _nothing(search_result: SearchResult) -> list[str]:

@@ -1,12 +1,12 @@
 """The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
-from compatkb.output.citations import source_payloads
+from compatkb.output.citations import CitedSource, source_payloads
 from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
 from compatkb.output.json_document import Edition
 from compatkb.output.writers import Links, render
@@ -18,6 +18,21 @@ KINDS = ("release", "milestone", "end-of-life")
 TITLE = "Enablement of PyTorch: releases, milestones and ends of life"
 
 
+class Timeline(NamedTuple):
+    """Events, oldest first, as known on a day, and the names of the vendors whose they may be."""
+
+    vendors: Mapping[str, str]
+    events: tuple[Event, ...]
+    day: date
+    edition: Edition
+
+    @property
+    def lanes(self) -> dict[str, list[Event]]:
+        """The events of each vendor that has any, in the order of the data."""
+        lanes = {vendor: [event for event in self.events if event.vendor == vendor] for vendor in self.vendors}
+        return {vendor: lane for vendor, lane in lanes.items() if lane}
+
+
 def select(
     facts: Snapshot,
     day: date,
@@ -25,7 +40,7 @@ def select(
     until: date | None = None,
     vendors: Sequence[str] = (),
     kinds: Sequence[str] = (),
-) -> tuple[Event, ...]:
+) -> Timeline:
     """Return the events between two days, both inclusive, as known on `day`, oldest first.
 
     What lies after `day` is there only if it was announced by then. Raises UsageError for a vendor that the data do not
@@ -37,7 +52,7 @@ def select(
             raise UsageError(f"unknown vendor {vendor!r}; known: {known}")
     if since and until and since > until:
         raise UsageError(f"the timeline cannot start on {since} and end on {until}")
-    return tuple(
+    events = tuple(
         event
         for event in facts.events
         if (not vendors or event.vendor in vendors)
@@ -46,6 +61,7 @@ def select(
         and (until is None or event.first <= until.toordinal())
         and (event.first <= day.toordinal() or (event.announced is not None and event.announced <= day.toordinal()))
     )
+    return Timeline(facts.vendors, events, day, Edition(facts.meta["data_date"], day))
 
 
 def parse_bound(text: str, *, end: bool) -> date:
@@ -96,15 +112,15 @@ def marks(event: Event, day: date) -> tuple[str, ...]:
     return (*states, "disputed") if event.disputes else tuple(states)
 
 
-def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+def text(timeline: Timeline) -> str:
     """Return the events as a list with disputes and sources."""
-    lines = [TITLE if events else "no event that the data know of"]
-    width = max((len(date_text(event)) for event in events), default=0)
-    owner = max((len(name) for name in facts.vendors.values()), default=0)
-    for event in events:
-        more = "".join(f" [{mark}]" for mark in marks(event, day))
+    lines = [TITLE if timeline.events else "no event that the data know of"]
+    width = max((len(date_text(event)) for event in timeline.events), default=0)
+    owner = max((len(name) for name in timeline.vendors.values()), default=0)
+    for event in timeline.events:
+        more = "".join(f" [{mark}]" for mark in marks(event, timeline.day))
         lines.append(
-            f"{date_text(event):<{width}}  {facts.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
+            f"{date_text(event):<{width}}  {timeline.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
         )
         if event.note:
             lines.append(f"    note: {event.note}")
@@ -112,16 +128,16 @@ def text(facts: Snapshot, events: Sequence[Event], day: date) -> str:
             lines.append(f"    disputed: {dispute['about']}: {'; '.join(dispute['positions'])}")
             lines.append(f"      decided {dispute['decided']}: {dispute['decision']} ({dispute['reason']})")
         lines += [f"    source: {url or cited}" for cited, url in event.sources]
-    return "\n".join([*lines, Edition(facts.meta["data_date"], day).foot])
+    return "\n".join([*lines, timeline.edition.foot])
 
 
-def payload(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+def payload(timeline: Timeline) -> str:
     """Return the events as JSON."""
     content = {
-        "vendors": [{"id": vendor, "name": name} for vendor, name in facts.vendors.items()],
-        "events": [_event(event, day) for event in events],
+        "vendors": [{"id": vendor, "name": name} for vendor, name in timeline.vendors.items()],
+        "events": [_event(event, timeline.day) for event in timeline.events],
     }
-    return Edition(facts.meta["data_date"], day).document(content)
+    return timeline.edition.document(content)
 
 
 def _event(event: Event, day: date) -> dict[str, Any]:
@@ -139,32 +155,44 @@ def _event(event: Event, day: date) -> dict[str, Any]:
     }
 
 
-def markdown(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+def markdown(timeline: Timeline) -> str:
     """Return the events as a Markdown table with numbered links to the sources."""
+    return render(blocks(timeline), Links())
+
+
+def blocks(timeline: Timeline, *, names_vendors: bool = True) -> list[Block]:
+    """Return the events as a table, and below it what is disputed."""
     rows: list[tuple[Inline, ...]] = []
-    for event in events:
-        title = " ".join([event.title, *(f"({mark})" for mark in marks(event, day))])
-        links = [Span(str(n) if url else cited, url) for n, (cited, url) in enumerate(event.sources, 1)]
-        parted = tuple(piece for link in links for piece in (", ", link))[1:]
-        rows.append((date_text(event), facts.vendors[event.vendor], event.kind, title, parted))
+    for event in timeline.events:
+        title = " ".join([event.title, *(f"({mark})" for mark in marks(event, timeline.day))])
+        who = (timeline.vendors[event.vendor],) if names_vendors else ()
+        rows.append((date_text(event), *who, event.kind, title, numbered(event.sources)))
     notes = tuple(
         f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
-        for event in events
+        for event in timeline.events
         for d in event.disputes
     )
-    table = Table(("date", "who", "kind", "event", "sources"), tuple(rows))
+    head = ("date", *(("who",) if names_vendors else ()), "kind", "event", "sources")
     disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
-    return render([table, *disputed], Links())
+    return [Table(head, tuple(rows)), *disputed]
 
 
-def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
+def numbered(sources: Iterable[CitedSource]) -> Inline:
+    """Return sources as numbered links."""
+    pieces: list[str | Span] = []
+    for number, (text, url) in enumerate(sources, 1):
+        pieces += [", ", Span(str(number), url) if url else text.partition(": ")[0]]  # a file of an index has no page
+    return tuple(pieces[1:])
+
+
+def mermaid(timeline: Timeline) -> str:
     """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
     lines = ["timeline", f"    title {_entity(TITLE)}"]
-    for vendor, lane in lanes(facts, events).items():
-        lines.append(f"    section {_entity(facts.vendors[vendor])}")
+    for vendor, lane in timeline.lanes.items():
+        lines.append(f"    section {_entity(timeline.vendors[vendor])}")
         for period in dict.fromkeys(date_text(event) for event in lane):
             known = [event for event in lane if date_text(event) == period]
-            titles = [" ".join([event.title, *(f"({mark})" for mark in marks(event, day))]) for event in known]
+            titles = [" ".join([event.title, *(f"({mark})" for mark in marks(event, timeline.day))]) for event in known]
             lines.append(f"        {period} : {' : '.join(map(_entity, titles))}")
     return "\n".join(lines) + "\n"
 
@@ -172,11 +200,3 @@ def mermaid(facts: Snapshot, events: Sequence[Event], day: date) -> str:
 def _entity(content: str) -> str:
     """Return text with what Mermaid would read as its own written as entities."""
     return re.sub(r"[#:;<>&{}%]", lambda match: f"#{ord(match[0])};", content)
-
-
-def lanes(facts: Snapshot, events: Iterable[Event]) -> dict[str, list[Event]]:
-    """Return the events of each vendor that has any, in the order of the data."""
-    events_by_vendor: dict[str, list[Event]] = {vendor: [] for vendor in facts.vendors}
-    for event in events:
-        events_by_vendor[event.vendor].append(event)
-    return {vendor: lane for vendor, lane in events_by_vendor.items() if lane}

@@ -107,11 +107,6 @@ def cell(text: str) -> str:
     return "<br>".join(_escaped(line) for line in lines)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table with these cells, escaped; every row has as many as the head."""
-    return _block(Table(tuple(head), tuple(tuple(row) for row in rows)), Links())
-
-
 def fence(text: str, language: str) -> str:
     """Return `text` as a fenced block; the fence is longer than every run of backticks inside."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)

@@ -10,7 +10,7 @@ from compatkb.core.memo import memoized
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages, statistics, timeline
-from compatkb.output.images import repository_text
+from compatkb.output.images import repository_content
 from compatkb.output.labels import Names, series_of
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
@@ -47,8 +47,7 @@ def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -
 
 def repositories(facts: Snapshot, clock: Clock) -> list[Record]:
     """Return the tags of each image repository."""
-    records = [read(repository_text(facts, name, clock.day, as_json=True)) for name in images.repositories(facts)]
-    return [{"repository": image["repository"], "tags": image["tags"]} for image in records]
+    return [repository_content(facts, name, clock.day) for name in images.repositories(facts)]
 
 
 def read(text: str) -> Record:

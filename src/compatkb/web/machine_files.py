@@ -78,7 +78,7 @@ def _files(site: Site) -> Iterator[tuple[str, Maker]]:
     yield "products.json", lambda: _text(read(catalog.list_json(facts, None, clock.day)))
     yield "images.json", lambda: _text({**head, "repositories": repositories(facts, clock)})
     yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
-    yield "timeline.json", lambda: timeline.payload(facts, facts.events, clock.day)
+    yield "timeline.json", lambda: timeline.payload(timeline.select(facts, clock.day))
     for product in facts.products.values():
         if product.role == "feature":
             continue

@@ -10,8 +10,8 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
 from compatkb.output import catalog, features
-from compatkb.output.images import repository_text
-from compatkb.output.json_document import json_text
+from compatkb.output.images import repository_content
+from compatkb.output.json_document import Edition, json_text
 from compatkb.output.payload import answer_json
 from compatkb.output.presenter import present
 from compatkb.output.registry import Wanted
@@ -103,10 +103,11 @@ def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     if not name:
         raise UsageError("product is needed, such as product=torch")
     if "/" in name:
-        return repository_text(facts, ":".join(filter(None, (name, version))), day, as_json=True)
+        content = repository_content(facts, ":".join(filter(None, (name, version))), day)
+        return Edition(facts.meta["data_date"], day).document(content)
     product = find_product(facts, name)
     if product.role == "feature":
-        return features.features_json(facts, day, feature=product.id)
+        return features.features_json(features.Features(facts, day, feature=product.id))
     if version:
         return catalog.release_json(facts, product, version, day)
     return catalog.product_json(facts, product, day)
@@ -123,7 +124,8 @@ def _search(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
     limit = given.get("limit", "20")
     if not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 1000):
         raise UsageError(f"limit is a number from 1 to 1000, not {limit!r}")
-    return search_text(facts, find(facts, split_words(given.get("q", "")), day), day, int(limit), as_json=True)
+    found, edition = find(facts, split_words(given.get("q", "")), day), Edition(facts.meta["data_date"], day)
+    return search_text(found, edition, int(limit), as_json=True)
 
 
 KINDS: Mapping[str, Callable[[Snapshot, Clock, list[tuple[str, str]]], str]] = {

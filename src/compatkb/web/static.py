@@ -8,7 +8,6 @@ from pathlib import Path
 from compatkb.core.atomic_write import write_tree
 from compatkb.core.clock import Clock
 from compatkb.export.calendar import calendar_text
-from compatkb.output.timeline_svg import svg
 from compatkb.store.reader import Snapshot
 from compatkb.web import data_pages
 from compatkb.web.asker import Asker
@@ -88,7 +87,6 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             makers[path] = partial(data_pages.product_page, site, product, path)
     makers["llms.txt"] = partial(llms_text, site)
     makers["eol.ics"] = partial(calendar_text, site.facts)
-    makers["timeline.svg"] = lambda: svg(site.facts, site.facts.events, site.asker.clock.day)
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
         makers["ask.html"] = site.ask_page
