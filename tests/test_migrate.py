@@ -208,10 +208,10 @@ def test_unreadable_programs_are_a_remark(facts: Snapshot, text: str) -> None:
 
 def test_marks_and_line_ends_stay(facts: Snapshot) -> None:
     """A byte order mark and CRLF are as before, and columns are those of characters."""
-    document = document_of("a.py", "\ufeffx = 'é'; import intel_extension_for_pytorch\r\ny = 1\r\n".encode())
+    document = document_of("a.py", "\ufeffx = 'é'\r\nimport intel_extension_for_pytorch  # é\r\ny = 1\r\n".encode())
     assert isinstance(document, TextDocument)
     found = migrate([document], CheckContext(facts, clock()))
-    assert [(f.line, f.column) for f in found.findings] == [(1, 10)]
+    assert [(f.line, f.column) for f in found.findings] == [(2, 1)]
     assert mended(document, found.findings)[0] == "x = 'é'\r\ny = 1\r\n"
 
 

@@ -50,28 +50,23 @@ class PlanMove(NamedTuple):
 class Pins:
     """The environments of a project, and what is said of what they install."""
 
-    def __init__(
-        self,
-        project: Project,
-        queries: ProjectQueries,
-        guide: Guide,
-        asked: str | None,
-        device: str | None,
-        used: Mapping[str, str],
-    ) -> None:
-        """Take the device that was asked for, and that of the project, None where it is open.
-
-        `used` names where a product is still in use.
-        """
+    def __init__(self, project: Project, queries: ProjectQueries, guide: Guide, asked: str | None) -> None:
+        """Take the device that was asked for, None where the files tell."""
         self.project, self.queries, self.guide = project, queries, guide
-        self.asked, self.device, self.used = asked, device, used
+        self.asked = asked
+        self.device: str | None = None
+        self.used: Mapping[str, str] = {}
         self.targets = MigrationTargets(queries.context, guide, queries)
         self.by_place: dict[tuple[str, int, int, str], list[PinFinding]] = {}
         self.removals: dict[str, Removals] = {}
         self.stuck: list[str] = []  # where a product has to be taken out by hand, so that the builds stay
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield what is said of every environment, each place once."""
+    def findings(self, device: str | None, used: Mapping[str, str]) -> Iterator[Finding]:
+        """Yield what is said of every environment, each place once.
+
+        `device` is that of the project, None where it is open; `used` names where a product is still in use.
+        """
+        self.device, self.used = device, used
         plans = [(e, list(install_plans(e, self.queries))) for e in self.project.environments()]
         for environment, _ in plans:
             for required in self._ended_in(environment):

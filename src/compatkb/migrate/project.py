@@ -4,7 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from contextlib import suppress
 
 from compatkb.check import CheckReport, baseline, make_report, rules_by_id
 from compatkb.check.config import Settings
@@ -15,20 +15,17 @@ from compatkb.check.migration_rules import PIN, RULES
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.suppressions import suppressions_of
-from compatkb.core.findings import Finding
+from compatkb.core.findings import Finding, Severity
 from compatkb.migrate import commands
 from compatkb.migrate.guide import Guide
-from compatkb.migrate.imports import ImportFindings, judge, relevant_of
 from compatkb.migrate.pins import Pins
-from compatkb.migrate.program import Program, program_of
-from compatkb.migrate.syntax import PythonSource, SyntaxProblemError
-from compatkb.migrate.uses import Use, devices_of, uses_of
+from compatkb.migrate.programs import Program, ProgramUses, SyntaxProblemError, Use
 from compatkb.parsers.file_types import kind_of
 from compatkb.parsers.registry import read
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import ParsedFile
 
-_TAKEN = r"^[ \t]*from[ \t]+[\w.]+[ \t]+import\b[^\n]*\b(?:{})\b"
+_TAKEN = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b([^\n]*)", re.MULTILINE)
 
 
 def reads(path: str) -> bool:
@@ -54,144 +51,92 @@ def migrate(
     return report._replace(findings=tuple(_whole(report)))
 
 
-class _Text(NamedTuple):
-    """A Python text and what it uses."""
-
-    program: Program
-    devices: frozenset[str]
-
-
-class _Coded(NamedTuple):
-    """Findings about programs, and by product a place that still needs it."""
-
-    findings: list[Finding]
-    used: dict[str, str]
-
-
 class _Project:
     def __init__(
         self, documents: Mapping[str, TextDocument], asked: CheckContext, settings: Settings, device: str | None
     ) -> None:
-        self.documents, self.asked, self.settings = documents, asked, settings
+        self.documents, self.asked, self.settings, self.device = documents, asked, settings, device
         self.guide = Guide(asked.facts)
-        self.judge = ProjectQueries(asked)
-        self.device = device
 
     def findings(self) -> list[Finding]:
         """Return what is said of the project."""
         findings: list[Finding] = []
-        texts = self._texts(findings)
+        programs = [ProgramUses(program, self.guide) for program in self._programs(findings)]
         kinds = (None, "markdown", "setup.py")  # a setup.py is read as a program, wherever it has its requirements
         readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in kinds]
         project = Project(self.asked.facts, readings)
-        pins = Pins(project, self.judge, self.guide, self.device, None, {})
-        device = self.device or self._device(texts, pins.devices())
-        ran = [
-            item for document, reading in readings for item in commands.command_findings(document, reading, self.guide, device)
-        ]
+        pins = Pins(project, ProjectQueries(self.asked), self.guide, self.device)
+        device = self.device or self._device(programs, pins.devices())
         used: dict[str, str] = {}
-        for item in ran:
-            used.setdefault(item.product, f"{item.finding.path}:{item.finding.line}")
-        code = self._code(texts, device)
-        if waits := sorted(pins.installed() & {*used, *code.used}):
-            first = {**used, **code.used}[waits[0]]
-            code = self._code(texts, device, f"{first} needs {self.asked.facts.products[waits[0]].name}")
-        pins = Pins(project, self.judge, self.guide, self.device, device, {**used, **code.used})
-        installed = list(pins.findings())
-        if pins.stuck and not waits:
-            code = self._code(texts, device, f"what {pins.stuck[0]} installs stays")
-            pins = Pins(project, self.judge, self.guide, self.device, device, {**used, **code.used})
-            installed = list(pins.findings())
-        return [*findings, *(item.finding for item in ran), *code.findings, *installed, *self._setups(project)]
+        for document, reading in readings:
+            for item in commands.command_findings(document, reading, self.guide, device):
+                used.setdefault(item.product, f"{item.finding.path}:{item.finding.line}")
+                findings.append(item.finding)
+        coded = list(self._coded(programs, device, used))
+        findings += pins.findings(device, used)
+        if stays := sorted(pins.installed() & used.keys()):
+            waits = f"{used[stays[0]]} needs {self.asked.facts.products[stays[0]].name}"
+        else:
+            waits = f"what {pins.stuck[0]} installs stays" if pins.stuck else ""
+        findings += (_waiting(finding, waits) if waits else finding for finding in coded)
+        return [*findings, *self._setups(project)]
 
-    # programs
-
-    def _texts(self, findings: list[Finding]) -> list[_Text]:
-        known = frozenset(element.version for element in self.asked.facts.elements("device"))
-        texts = []
+    def _programs(self, findings: list[Finding]) -> Iterator[Program]:
         for document in self.documents.values():
             if not document.path.endswith((".py", ".pyi", ".ipynb")) or not self.guide.holds(document.text):
                 continue
             try:
-                program = program_of(document)
+                yield Program(document)
             except SyntaxProblemError as error:
                 if self.guide.module_pattern.search(document.text):
                     line = min(error.line, len(document.starts))
                     start = document.offset(line)
                     findings.append(document.finding(UNREADABLE, start, start + len(document.line(line)), str(error)))
-                continue
-            texts.append(_Text(program, devices_of(program.code, known)))
-        return texts
+
+    def _coded(self, programs: list[ProgramUses], device: str | None, used: dict[str, str]) -> Iterator[Finding]:
+        """Yield what is said of programs, and add to `used` a place for each product that one of them still needs."""
+        known = frozenset(element.version for element in self.asked.facts.elements("device"))
+        uses: list[list[Use]] = []
+        needed: dict[str, str] = {}
+        for one in programs:
+            named = one.devices(known)
+            own = next(iter(named)) if len(named) == 1 else None if named else device
+            uses.append(one.uses(self.device or own))
+            imported = set(one.product_by_import.values())
+            for use in uses[-1]:
+                place = f"{use.finding.path}:{use.finding.line}"
+                used.setdefault(use.product, place)
+                if not use.root and use.product not in imported:
+                    needed.setdefault(use.product, place)
+        taken = self._taken()
+        for one, several in zip(programs, uses, strict=True):
+            yield from (use.finding for use in several)
+            accepts = self._accepting(one.program.document)
+            for finding, product in one.import_findings(several, needed, taken):
+                if accepts(finding) or (not finding.edits and finding.level is not Severity.INFO):
+                    used.setdefault(product, f"{finding.path}:{finding.line}")
+                yield finding
 
     def _setups(self, project: Project) -> Iterator[Finding]:
         """Yield the requirements in lists of a setup.py that name products which have ended."""
         for document in self.documents.values():
             if document.path.rpartition("/")[2] != "setup.py":
                 continue
-            try:
-                code = PythonSource(document.text)
-            except SyntaxProblemError:
-                continue
-            for node in code.nodes:
-                listed = isinstance(code.parents.get(node), ast.List | ast.Tuple)
-                if not listed or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-                    continue
-                asked = parse(node.value)
-                product = project.product(asked.name, "pip") if asked else None
-                if product is not None and product.id in self.guide.ended:
-                    message = f"{product.name} has ended and is requested here"
-                    sources = self.guide.ended_sources.get(product.id, ())
-                    start, end = code.span(node)
-                    yield document.finding(PIN, start, end, message, fix="take it out", sources=sources, subject=node.value)
+            with suppress(SyntaxProblemError):
+                program = Program(document)
+                for node in program.nodes:
+                    is_listed = isinstance(program.parents.get(node), ast.List | ast.Tuple)
+                    text = node.value if is_listed and isinstance(node, ast.Constant) else None
+                    asked = parse(text) if isinstance(text, str) else None
+                    product = project.product(asked.name, "pip") if asked else None
+                    if product and product.id in self.guide.ended and isinstance(node, ast.Constant):
+                        message = f"{product.name} has ended and is requested here"
+                        yield program.finding(PIN, node, message, "take it out", self.guide.ended_sources.get(product.id, ()))
 
-    def _device(self, texts: list[_Text], installed: frozenset[str]) -> str | None:
-        if len(installed) == 1:
-            return next(iter(installed))
-        named = frozenset().union(*(text.devices for text in texts))
-        return next(iter(named)) if len(named) == 1 and not installed else None
-
-    def _code(self, texts: list[_Text], device: str | None, waits: str = "") -> _Coded:
-        """Return what is said of programs.
-
-        `waits` says what keeps the project on the builds that it has: nothing that needs others is written then.
-        """
-        all_uses = {
-            text.program.document.path: list(uses_of(text.program.code, self.guide, self._device_of(text, device)))
-            for text in texts
-        }
-        findings: list[Finding] = []
-        needed: dict[str, str] = {}
-        for text in texts:
-            program, path = text.program, text.program.document.path
-            imported = {one.product for one in relevant_of(program.code, self.guide)}
-            for use in all_uses[path]:
-                finding = _finding(program, use)
-                findings.append(finding)
-                if not use.asked and not use.root and use.product not in imported:
-                    needed.setdefault(use.product, f"{path}:{finding.line}")
-        used: dict[str, str] = dict(needed)
-        exported = self._exported(texts)
-        for text in texts:
-            path = text.program.document.path
-            judged: ImportFindings = judge(text.program, self.guide, all_uses[path], needed, exported.get(path, frozenset()))
-            findings += [_waiting(finding, waits) if waits else finding for finding in judged.findings]
-            accepts = self._accepting(text.program.document)
-            for product, lines in judged.left.items():
-                used.setdefault(product, f"{path}:{lines[0]}")
-            for finding in judged.findings:
-                if accepts(finding) and (accepted := self._product(finding)):
-                    used.setdefault(accepted, f"{path}:{finding.line}")
-        return _Coded(findings, used)
-
-    def _product(self, finding: Finding) -> str | None:
-        name = finding.subject.partition(",")[0]
-        return next((self.guide.modules[module] for module in self.guide.modules if name.startswith(module)), None)
-
-    def _device_of(self, text: _Text, device: str | None) -> str | None:
-        """Return the device that a text is for: the one that was asked for, or the one that it names alone."""
-        if self.device or not text.devices:
-            return self.device or device
-        return next(iter(text.devices)) if len(text.devices) == 1 else None
+    def _device(self, programs: list[ProgramUses], installed: frozenset[str]) -> str | None:
+        known = frozenset(element.version for element in self.asked.facts.elements("device"))
+        named = installed or frozenset().union(*(one.devices(known) for one in programs))
+        return next(iter(named)) if len(named) == 1 else None
 
     def _accepting(self, document: TextDocument) -> Callable[[Finding], bool]:
         """Return what tells whether a finding is not to be mended: by a comment, or by the settings."""
@@ -203,34 +148,12 @@ class _Project:
 
         return accepts
 
-    def _exported(self, texts: list[_Text]) -> dict[str, frozenset[str]]:
-        """Return by file the names of its imports that other files take from it."""
-        bound = {
-            text.program.document.path: {one.imported.bound for one in relevant_of(text.program.code, self.guide)}
-            for text in texts
-        }
-        names = sorted({name for several in bound.values() for name in several if "." not in name})
-        if not names:
-            return {}
-        pattern = re.compile(_TAKEN.format("|".join(re.escape(name) for name in names)), re.MULTILINE)
-        taken: set[str] = set()
-        for document in self.documents.values():
-            if document.path.endswith((".py", ".pyi")):
-                for match in pattern.finditer(document.text):
-                    line = match[0].strip()
-                    module = line.split()[1]
-                    if module.partition(".")[0] not in self.guide.modules and not any(
-                        f"{module}.{name}" in self.guide.names for name in names
-                    ):
-                        taken |= {name for name in names if re.search(rf"\b{re.escape(name)}\b", line)}
-        return {path: frozenset(names & taken) for path, names in bound.items()}
-
-
-def _finding(program: Program, use: Use) -> Finding:
-    return program.document.finding(
-        use.rule, program.start(use.start), program.end(use.end), use.message, fix=use.fix, sources=use.sources[:4],
-        subject=program.code.text[use.start : use.end][:120],
-    )  # fmt: skip
+    def _taken(self) -> frozenset[str]:
+        """Return the names that programs of the project import from anywhere but the products that have ended."""
+        texts = (document.text for document in self.documents.values() if document.path.endswith((".py", ".pyi")))
+        lines = (match for text in texts for match in _TAKEN.finditer(text))
+        others = (match[2] for match in lines if match[1].partition(".")[0] not in self.guide.modules)
+        return frozenset(name for names in others for name in re.findall(r"\w+", names))
 
 
 def _waiting(finding: Finding, waits: str) -> Finding:
@@ -257,7 +180,7 @@ def _sound(document: TextDocument, findings: list[Finding]) -> bool:
     after = TextDocument(document.path, text, document.encoding, document.head)
     if document.path.endswith((".py", ".pyi", ".ipynb")):
         try:
-            program_of(after)
+            Program(after)
         except SyntaxProblemError:
             return False
     return kind_of(document.path) is None or len(_problems(after).problems) <= len(_problems(document).problems)
