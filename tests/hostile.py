@@ -100,7 +100,7 @@ TIMELINE = {
     ],
     "dispute": [
         {
-            "id": "which",  # as one of ipex is called
+            "id": "when",
             "about": f"an event {TEXT}",
             "of": ["first"],
             "positions": [TEXT, "another"],

@@ -88,8 +88,7 @@ def test_queries_return_the_records_recorded(store: Path) -> None:
     told = {name: query(facts) for name, query in EVERY.items()}
     told |= {f"columns of {name}": images.columns_of(facts, name) for name in images.repositories(facts)}
     told |= {f"runs of {name}": images.runs_of(facts, name) for name in images.repositories(facts)}
-    told["disagreement"] = disputes.read_disagreements(facts)
-    told["standing"] = disputes.standings(disputes.read_disagreements(facts))
+    told["subjects"] = disputes.subjects(facts)
     items = ((name, found.items() if isinstance(found, dict) else found) for name, found in told.items())
     assert_recorded("queried.txt", (f"{name}: {one}" for name, found in items for one in found))
 

@@ -247,5 +247,5 @@ def test_every_dispute_is_shown_somewhere(facts: Snapshot) -> None:
         assert date.fromisoformat(record.decided) >= date(2026, 1, 1)
 
 
-SAME = {"oneccl-bind-pt-2.0-2.1-python"}
+SAME = {"oneccl-bind-pt-2.0-2.1-python", "xpu-solid"}
 """Where two sources say one thing and a third another."""

@@ -22,10 +22,10 @@ from compatkb.api import KnowledgeBase
 from compatkb.core.atomic_write import write_file, write_folder
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.export import bundle
+from compatkb.export.bundle import Tables, read_tables
 from compatkb.export.calendar import calendar_text
 from compatkb.export.diagram import ARROWS, LEVELS, NODES, draw, mermaid_text, remark
 from compatkb.export.graph import build_graph, graphml_text
-from compatkb.export.tables import TABLES, Tables, read_tables
 from compatkb.store.reader import Snapshot
 
 Graph = Any  # networkx.MultiDiGraph
@@ -95,8 +95,8 @@ def test_json_holds_every_record(tables: Tables) -> None:
 def test_csv_comes_back(tables: Tables, hostile: Snapshot, step: int) -> None:
     """Every field of every table is read back to the letter; null and empty text both are empty."""
     for found in ({name: rows[::step] for name, rows in tables.items()}, read_tables(hostile)):
-        for table in TABLES:
-            text = bundle.csv_text(found, table.name)
+        for table in bundle.tables():
+            text = bundle.csv_text(table, found[table.name])
             rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
             wanted = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found[table.name]]
             assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-HEAVY = ("pydantic", "networkx", "sqlite_utils", "requests", "rich", "numpy", "pandas", "packaging")
+HEAVY = ("pydantic", "networkx", "requests", "rich", "numpy", "pandas", "packaging")
 
 
 def install(folder: Path, *building: str, requirements: bool) -> Path:

@@ -13,8 +13,7 @@ from compatkb.store.queries import claims, disputes, images, products, provenanc
 from compatkb.store.reader import Snapshot
 
 SOURCE = ROOT / "src" / "compatkb"
-STORE = ("store/", "export/views.py")
-"""Where SQL may stand: in the store, and in the views of the published database."""
+STORE = "store/"
 SELECT = re.compile(r"\s*select\s+\S.*\sfrom\s", re.IGNORECASE | re.DOTALL)
 
 

@@ -27,7 +27,7 @@ def open_claims(files: Files) -> set[str]:
 
 
 def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, SourceEntry]]]:
-    """Yield every dispute with kind and name of its file (product, feature, image, channel), and that file's sources."""
+    """Yield every dispute with kind and name of its file (no name where there is one of a kind), and that file's sources."""
     for product in files.products:
         yield from (("product", product.product.id, dispute, product.source) for dispute in product.dispute)
     for feature in product_files(files.features):
@@ -35,6 +35,8 @@ def disputes_of(files: Files) -> Iterator[tuple[str, str, Dispute, dict[str, Sou
     for image in files.images:
         yield from (("image", image.repository.name, dispute, image.source) for dispute in image.dispute)
     yield from (("channel", "", dispute, files.channels.source) for dispute in files.channels.dispute)
+    if files.timeline:
+        yield from (("timeline", "", dispute, files.timeline.source) for dispute in files.timeline.dispute)
 
 
 def leave_open(knowledge: Knowledge) -> None:
@@ -73,6 +75,7 @@ def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:
     seen: set[str] = set()
     tags = {file.repository.name: {tag.name for tag in file.tag} for file in files.images}
     channels = {channel.id for channel in files.channels.channel}
+    events = {event.id for event in files.timeline.event} if files.timeline else set()
     for kind, name, dispute, sources in disputes_of(files):
         wrong = ["the id is used twice"] if dispute.id in seen else []
         seen.add(dispute.id)
@@ -83,9 +86,13 @@ def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:
         for thing in dispute.of:
             if kind in ("product", "feature"):
                 wrong += _term_problems(knowledge, thing)
-            elif thing not in (tags[name] if kind == "image" else channels):
-                wrong.append(f"{thing} is no {'tag of this file' if kind == 'image' else 'channel'}")
-        path = f"{kind}s/{name}.toml" if name else "channels.toml"
+            elif kind == "image" and thing not in tags[name]:
+                wrong.append(f"{thing} is no tag of this file")
+            elif kind == "channel" and thing not in channels:
+                wrong.append(f"{thing} is no channel")
+            elif kind == "timeline" and thing not in events:
+                wrong.append(f"{thing} is no event of this file")
+        path = f"{kind}s/{name}.toml" if name else {"channel": "channels.toml", "timeline": "timeline.toml"}[kind]
         yield from (DataProblem(path, ("dispute", dispute.id), message) for message in wrong)
 
 

@@ -58,12 +58,11 @@ def _references(file: TimelineFile) -> list[DataProblem]:
     for what, names in (
         ("vendor", [v.id for v in file.vendor]),
         ("event", [e.id for e in file.event]),
-        ("dispute", [d.id for d in file.dispute]),
     ):
         wrong += [
             DataProblem(FILE, (what, name), "the id is used twice") for name, times in Counter(names).items() if times > 1
         ]
-    vendors, events = {v.id for v in file.vendor}, {e.id for e in file.event}
+    vendors = {v.id for v in file.vendor}
     for event in file.event:
         record = ("event", event.id)
         if event.who not in vendors:
@@ -71,14 +70,6 @@ def _references(file: TimelineFile) -> list[DataProblem]:
             wrong.append(DataProblem(FILE, record, f"{event.who} is no vendor; known: {known}"))
         unknown = [name for name in event.sources if name not in file.source]
         wrong += [DataProblem(FILE, record, f"{name} is no source of this file") for name in unknown]
-    for dispute in file.dispute:
-        record = ("dispute", dispute.id)
-        unknown = [name for name in dispute.sources if name not in file.source]
-        wrong += [DataProblem(FILE, record, f"{name} is no source of this file") for name in unknown]
-        if dispute.claims or len(dispute.positions) != len(dispute.sources) or len(dispute.positions) < 2:
-            message = "give two or more `positions`, and the source of each in the same order; no `claims`"
-            wrong.append(DataProblem(FILE, record, message))
-        wrong += [DataProblem(FILE, record, f"{name} is no event of this file") for name in dispute.of if name not in events]
     cited = {name for event in file.event for name in event.sources}
     cited |= {name for dispute in file.dispute for name in dispute.sources}
     wrong += [DataProblem(FILE, ("source", name), "nothing cites it") for name in sorted(set(file.source) - cited)]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import UsageError
 from compatkb.store.queries.claims import features
-from compatkb.store.queries.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.disputes import DisputeRecord, dispute_records, subjects
 from compatkb.store.queries.images import images, images_with
 from compatkb.store.queries.products import element_details, releases
 from compatkb.store.queries.provenance import observations
@@ -74,7 +74,7 @@ def _all(facts: Snapshot) -> Iterator[Change]:
         kind = f"{advisory.kind} advisory"
         yield Change(_day(advisory.since), "advised", advisory.product, kind, advisory.message, advisory.sources)
     yield from _events(facts)
-    yield from (_decided(facts, dispute) for dispute in read_disagreements(facts))
+    yield from (_decided(facts, dispute) for dispute in dispute_records(facts).values())
     for seen in observations(facts):
         where = f"Python {seen.python}, {seen.os} {seen.arch}, {seen.device}"
         named = f"{', '.join(f'{name} {version}' for name, version in sorted(seen.packages.items()))} ({where})"
@@ -93,14 +93,14 @@ def _all(facts: Snapshot) -> Iterator[Change]:
             yield Change(day, "validated", first, named, detail, concerns=others)
 
 
-def _decided(facts: Snapshot, dispute: Disagreement) -> Change:
+def _decided(facts: Snapshot, dispute: DisputeRecord) -> Change:
     detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"
     day = date.fromisoformat(dispute.decided)
     product = dispute.owner if dispute.owner in facts.products else None
-    subjects = {subject.name for subject in dispute.subjects}
+    concerned = {subject.name for subject in subjects(facts)[dispute.id]}
     if dispute.kind == "timeline":
-        subjects |= {event.product for event in facts.events if event.id in subjects and event.product}
-    return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(subjects)))
+        concerned |= {event.product for event in facts.events if event.id in concerned and event.product}
+    return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(concerned)))
 
 
 def _events(facts: Snapshot) -> Iterator[Change]:

@@ -19,7 +19,7 @@ TABLES = ("json", "csv", "schema")
 def build(
     out: Annotated[str, o.value("--out", "FILE", "the file to write")] = "compatkb.sqlite",
     force: Annotated[bool, o.option("--force", "overwrite a file that is not a compatkb database")] = False,
-    describe: Annotated[bool, o.option("--describe", "write nothing; print what the tables and views are")] = False,
+    describe: Annotated[bool, o.option("--describe", "write nothing; print what the views are")] = False,
     data: o.Data = None,
 ) -> int:
     """Write the SQLite database."""
@@ -109,19 +109,16 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level
         from compatkb.export.calendar import calendar_text
 
         return calendar_text(facts, products)
-    from compatkb.export.bundle import csv_text, json_text
-    from compatkb.export.tables import read_tables
+    from compatkb.export.bundle import csv_files, json_text, read_tables
 
-    tables = read_tables(facts)
-    return csv_text(tables, table) if table else json_text(tables)
+    return csv_files(read_tables(facts, table))[f"{table}.csv"].decode() if table else json_text(read_tables(facts))
 
 
 def _csv(facts: Snapshot, out: str) -> int:
     from datetime import date
 
     from compatkb.core.atomic_write import write_file, write_folder
-    from compatkb.export.bundle import csv_files, zip_bytes
-    from compatkb.export.tables import read_tables
+    from compatkb.export.bundle import csv_files, read_tables, zip_bytes
 
     files = csv_files(read_tables(facts))
     if out.endswith(".zip"):

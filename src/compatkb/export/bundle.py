@@ -1,4 +1,4 @@
-"""The published tables as one JSON document or as CSV files."""
+"""The published views as one JSON document or as CSV files."""
 
 import csv
 import io
@@ -8,9 +8,11 @@ from datetime import date
 from typing import Any
 
 from compatkb.errors import UsageError
-from compatkb.export.columns import TableColumn, TableSchema
-from compatkb.export.table_reader import Row, Tables
-from compatkb.export.tables import FORMAT, TABLES
+from compatkb.store.reader import Snapshot
+from compatkb.store.views import FORMAT, DatabaseView, ViewColumn, read_views, views
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
 
 _KINDS: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
@@ -20,22 +22,34 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def json_text(tables: Tables) -> str:
+def tables() -> tuple[DatabaseView, ...]:
+    """Return the views that are written as tables: those that do not answer a question from others."""
+    return tuple(view for view in views() if view.columns)
+
+
+def read_tables(facts: Snapshot, *names: str) -> Tables:
+    """Return the rows of some tables, or of all; truths are 0 and 1. Raises UsageError for an unknown one."""
+    known = [table.name for table in tables()]
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"there is no table {unknown[0]!r}; there are {', '.join(known)}")
+    return read_views(facts, names or known)
+
+
+def json_text(rows: Tables) -> str:
     """Return every table as one JSON document, a line per record."""
-    meta = {row["key"]: row["value"] for row in tables["meta"]}
+    meta = {row["key"]: row["value"] for row in rows["meta"]}
     head = {"schema": FORMAT, "data_date": meta["data_date"], "program": meta["program"], "digest": meta["digest"]}
-    lines = [f"  {_dumps(key)}: {_dumps(value)}," for key, value in head.items()]
-    shown = [table for table in TABLES if table.name != "meta"]
-    for table in shown:
-        rows = ",\n".join(f"    {_dumps(_record(table, row))}" for row in tables[table.name])
-        body = f"[\n{rows}\n  ]" if rows else "[]"
-        lines.append(f"  {_dumps(table.name)}: {body}{'' if table is shown[-1] else ','}")
-    return "{\n" + "\n".join(lines) + "\n}\n"
+    parts = [f"  {_dumps(key)}: {_dumps(value)}" for key, value in head.items()]
+    for table in tables():
+        if table.name != "meta":
+            lines = ",\n".join(f"    {_dumps(_record(table, row))}" for row in rows[table.name])
+            parts.append(f"  {_dumps(table.name)}: " + (f"[\n{lines}\n  ]" if lines else "[]"))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def bundle_schema() -> dict[str, Any]:
     """Return the JSON Schema of `json_text`."""
-    shown = [table for table in TABLES if table.name != "meta"]
+    shown = [table for table in tables() if table.name != "meta"]
     fields: dict[str, Any] = {
         "schema": {"const": FORMAT, "description": "The number of this contract."},
         "data_date": {**_KINDS["date"], "description": "The newest day on which something in the data was seen."},
@@ -47,11 +61,8 @@ def bundle_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "compatkb export --format json",
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-        "$defs": {table.name: _record_schema(table) for table in shown},
+        **_closed(fields),
+        "$defs": {table.name: _closed({c.name: _column_schema(c) for c in table.columns}) for table in shown},
     }
 
 
@@ -60,20 +71,17 @@ def schema_text() -> str:
     return json.dumps(bundle_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def csv_files(tables: Tables) -> dict[str, bytes]:
-    """Return a CSV file for each table, by file name."""
-    return {f"{table.name}.csv": csv_text(tables, table.name).encode() for table in TABLES}
+def csv_files(rows: Tables) -> dict[str, bytes]:
+    """Return a CSV file for each of these tables, by file name."""
+    return {f"{table.name}.csv": csv_text(table, rows[table.name]).encode() for table in tables() if table.name in rows}
 
 
-def csv_text(tables: Tables, name: str) -> str:
-    """Return one table as CSV with a head line; null is an empty field. Raises UsageError for an unknown table."""
-    table = next((table for table in TABLES if table.name == name), None)
-    if table is None:
-        raise UsageError(f"there is no table {name!r}; there are {', '.join(table.name for table in TABLES)}")
+def csv_text(table: DatabaseView, rows: list[Row]) -> str:
+    """Return rows of a table as CSV with a head line; null is an empty field."""
     out = io.StringIO()
     writer = csv.DictWriter(out, [column.name for column in table.columns], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(tables[name])
+    writer.writerows(rows)
     return out.getvalue()
 
 
@@ -89,25 +97,19 @@ def zip_bytes(files: dict[str, bytes], day: date) -> bytes:
     return out.getvalue()
 
 
-def _record(table: TableSchema, row: Row) -> Row:
+def _record(table: DatabaseView, row: Row) -> Row:
     return {c.name: bool(row[c.name]) if c.kind == "boolean" else row[c.name] for c in table.columns}
 
 
-def _record_schema(table: TableSchema) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {column.name: _column_schema(column) for column in table.columns},
-        "required": [column.name for column in table.columns],
-        "additionalProperties": False,
-    }
+def _closed(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def _column_schema(column: TableColumn) -> dict[str, Any]:
+def _column_schema(column: ViewColumn) -> dict[str, Any]:
     kind = dict(_KINDS[column.kind])
     if column.null:
         kind["type"] = [kind["type"], "null"]
-    about = column.about + (f"; the key of a record of {column.refers}" if column.refers else "")
-    return {"description": f"{about[0].upper()}{about[1:]}.", **kind}
+    return {"description": f"{column.about[0].upper()}{column.about[1:]}.", **kind}
 
 
 def _dumps(value: object) -> str:

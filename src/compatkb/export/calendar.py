@@ -6,7 +6,7 @@ The timeline has further ones, of things that are no product of the data.
 import re
 from datetime import date, timedelta
 
-from compatkb.store.queries.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.disputes import DisputeRecord, dispute_records, subjects
 from compatkb.store.queries.products import every_product_details, releases
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
@@ -27,7 +27,7 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//compatkb//ends of life//EN", "CALSCALE:GREGORIAN"]
     lines.append(_property("NAME", "Ends of life"))
     lines.append(_property("X-WR-CALNAME", "Ends of life"))
-    disputes = read_disagreements(facts)
+    disputes, concerned = dispute_records(facts).values(), subjects(facts)
     for day, product, version, versions, precision, sources in _ends(facts, products):
         name = facts.products[product].name
         what = f"{name} {version}" if version else name
@@ -37,14 +37,14 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
         if precision not in (None, "day"):
             about.append(f"Its source names only the {precision}.")
         about += [f"Source: {url or text}" for text, url in sources]
-        about += [_disputed(dispute) for dispute in _disputes(facts, disputes, product, {*versions, version})]
+        about += [_disputed(dispute) for dispute in _disputes(facts, product, {*versions, version})]
         uid = f"eol-{product}{f'-{version}' if version else ''}"
         lines += _event(uid, stamp, date.fromisoformat(day), f"{what}: end of life", about, product)
     for event in () if products else facts.events:
         if event.kind == "end-of-life" and not event.product:
             about = [f"Its source names only the {event.precision}."] if event.first != event.last else []
             about += [f"Source: {url or text}" for text, url in event.sources]
-            about += [_disputed(d) for d in disputes if d.kind == "timeline" and event.id in [s.name for s in d.subjects]]
+            about += [_disputed(d) for d in disputes if d.kind == "timeline" and event.id in [s.name for s in concerned[d.id]]]
             category = facts.vendors.get(event.vendor, event.vendor)
             lines += _event(f"event-{event.id}", stamp, date.fromordinal(event.last), event.title, about, category)
     lines.append("END:VCALENDAR")
@@ -67,17 +67,17 @@ def _event(uid: str, stamp: str, day: date, summary: str, about: list[str], cate
     ]
 
 
-def _disputes(facts: Snapshot, disputes: tuple[Disagreement, ...], product: str, versions: set[str]) -> list[Disagreement]:
+def _disputes(facts: Snapshot, product: str, versions: set[str]) -> list[DisputeRecord]:
     """Return the disputes about the end of life of some versions."""
     mask = sum(1 << element.idx for element in facts.elements(product) if element.release in versions)
     return [
         dispute
-        for dispute in disputes
-        if dispute.day == "end-of-life" and any(s.name == product and s.mask & mask for s in dispute.subjects)
+        for dispute in dispute_records(facts).values()
+        if dispute.day == "end-of-life" and any(s.name == product and s.mask & mask for s in subjects(facts)[dispute.id])
     ]
 
 
-def _disputed(dispute: Disagreement) -> str:
+def _disputed(dispute: DisputeRecord) -> str:
     sides = "; ".join(position.text for position in dispute.positions)
     decided = f"decided {dispute.decided}: {dispute.holds}" if dispute.holds else "open"
     return f"Sources disagree on {dispute.about}: {sides}; {decided}."

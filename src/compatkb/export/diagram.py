@@ -3,10 +3,10 @@
 import re
 from typing import Any, NamedTuple
 
-from compatkb.core.vocabulary import ANY_VERSION, Kind
+from compatkb.core.vocabulary import ANY_VERSION, Kind, Role
 from compatkb.errors import UsageError
-from compatkb.export.table_reader import FEATURE, series_of
 from compatkb.store.queries.claims import every_edge, statements
+from compatkb.store.queries.products import series_of
 from compatkb.store.reader import Snapshot
 
 NODES, ARROWS = 120, 400
@@ -96,7 +96,7 @@ def _wanted(facts: Snapshot, products: tuple[str, ...], of: str, to: str) -> boo
 def _labels(facts: Snapshot, product: str, level: str) -> dict[int, tuple[str, int]]:
     """Return the box of each element and its place from the newest."""
     elements = facts.elements(product)
-    if facts.products[product].role == FEATURE:
+    if facts.products[product].role == Role.FEATURE:
         return {element.idx: ("", 0) for element in elements}
     series = series_of(facts, product)
     names = {e.idx: {"series": series[e.release], "release": e.release, "build": e.version}[level] for e in elements}

@@ -2,12 +2,13 @@
 
 import io
 import re
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from compatkb.core.vocabulary import ANY_VERSION, Certainty, Role
-from compatkb.export.table_reader import FEATURE, day_of, is_build, series_of
 from compatkb.store.queries.claims import every_claim, every_edge, sources_by_claim, statements
-from compatkb.store.queries.disputes import read_disagreements
+from compatkb.store.queries.disputes import dispute_records, subjects
+from compatkb.store.queries.products import is_build, series_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
@@ -86,23 +87,23 @@ class _Nodes:
         self.series = {product: series_of(facts, product) for product in facts.products}
         self.claims: dict[str, list[str]] = {}
         self.disputes: dict[str, list[tuple[int, str]]] = {}  # of each product, the versions and the dispute
-        for dispute in read_disagreements(facts):
+        for dispute in dispute_records(facts).values():
             for claim in dispute.claims:
                 self.claims.setdefault(claim, []).append(dispute.id)
-            if dispute.kind in ("product", FEATURE):
-                for subject in dispute.subjects:
+            if dispute.kind in ("product", "feature"):
+                for subject in subjects(facts)[dispute.id]:
                     self.disputes.setdefault(subject.name, []).append((subject.mask, dispute.id))
 
     def name(self, element: Element) -> str:
         """Return the name of a node; all stages of a feature are one."""
-        if self.facts.products[element.product].role == FEATURE:
+        if self.facts.products[element.product].role == Role.FEATURE:
             return element.product
         return f"{element.product}=={element.version}"
 
     def node(self, element: Element) -> Row:
         """Return the node of a version, or of a feature."""
         role = self.facts.products[element.product].role
-        if role == FEATURE:
+        if role == Role.FEATURE:
             return self.product(element.product)
         disputes = [name for mask, name in self.disputes.get(element.product, ()) if mask >> element.idx & 1]
         return {
@@ -115,8 +116,8 @@ class _Nodes:
             "what": "build" if is_build(self.facts, element) else ("value" if role == Role.DIMENSION else "release"),
             "stage": element.stage,
             "devices": " ".join(sorted(element.devices)),
-            "released": day_of(element.by if element.by is not None else element.since) or "",
-            "eol": day_of(element.eol) or "",
+            "released": _day(element.by if element.by is not None else element.since),
+            "eol": _day(element.eol),
             "yanked": element.yank_by is not None,
             "disputes": " ".join(dict.fromkeys(disputes)),
         }
@@ -125,10 +126,14 @@ class _Nodes:
         """Return the node of a feature, or of a product of which any version will do."""
         nothing = dict.fromkeys(("version", "release", "series", "stage", "devices", "released", "eol"), "")
         role = self.facts.products[product].role
-        what = "feature" if role == FEATURE else "product"
-        disputes = [name for _, name in self.disputes.get(product, ())] if role == FEATURE else []
+        what = "feature" if role == Role.FEATURE else "product"
+        disputes = [name for _, name in self.disputes.get(product, ())] if role == Role.FEATURE else []
         more = {"disputes": " ".join(dict.fromkeys(disputes))}
         return {"label": product, "product": product, "role": role, "what": what, "yanked": False, **nothing, **more}
+
+
+def _day(ordinal: int | None) -> str:
+    return date.fromordinal(ordinal).isoformat() if ordinal else ""
 
 
 def _clean(content: Row) -> Row:

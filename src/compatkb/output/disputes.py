@@ -117,7 +117,7 @@ def _payload(row: DisputeRecord) -> "DisputeJson":
     positions: list[PositionJson] = [
         {"text": side.text, "claim": side.claim, "sources": source_payloads(side.sources)} for side in row.positions
     ]
-    holds = None if row.decision == OPEN else plain(row.holds)
+    holds = None if row.holds is None else plain(row.holds)
     return {
         "id": row.id, "about": row.about, "positions": positions, "decision": row.decision, "holds": holds,
         "reason": row.reason, "decided": row.decided,

@@ -68,6 +68,10 @@ class Snapshot:
             records.append(kind(*row))
         return tuple(records)
 
+    def copy_to(self, db: sqlite3.Connection) -> None:
+        """Copy the snapshot into an empty database."""
+        self._db.backup(db)
+
     @cached_property
     def products(self) -> dict[str, Product]:
         """All products by id, in rank order."""

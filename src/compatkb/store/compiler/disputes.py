@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compatkb.authoring.citation import cited
 from compatkb.authoring.disputes import disputes_of, platforms_of
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.schema import Dispute, SourceEntry, When
+from compatkb.schema import OPEN, Dispute, SourceEntry, When
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
 from compatkb.store.rows import record_of
 
@@ -14,14 +14,16 @@ def disputes(knowledge: Knowledge) -> Iterator[DisputeRecord]:
     """Yield disagreements and their decisions."""
     for kind, name, dispute, sources in disputes_of(knowledge.files):
         positions = tuple(_positions(knowledge, dispute, sources))
+        held = next((side.text for side in positions if side.claim == dispute.decision), dispute.decision)
         yield record_of(
             DisputeRecord,
             dispute,
+            dispute.when or When(),
             kind=kind,
             owner=name,
             days=tuple(day.isoformat() for day in dispute.days),
             positions=positions,
-            holds=next((side.text for side in positions if side.claim == dispute.decision), dispute.decision),
+            holds=None if dispute.decision == OPEN else held,
             decided=dispute.decided.isoformat(),
         )
 
@@ -39,7 +41,7 @@ def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, Source
 
 
 def concerned(knowledge: Knowledge) -> Iterator[ConcernedRecord]:
-    """Yield whom each dispute concerns: claims, elements of a product on some platforms, image tags, channels."""
+    """Yield whom each dispute concerns: claims, elements of a product on some platforms, image tags, channels, events."""
     for kind, name, dispute, _ in disputes_of(knowledge.files):
         for claim in dispute.claims:
             for term in (knowledge.claims[claim].claim.of, *knowledge.claims[claim].claim.to):

@@ -14,6 +14,7 @@ from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, ProductHead, Role, Stage, Status
 from compatkb.store.compiler.platform_sets import Interned
 from compatkb.store.queries.products import ElementDetails
+from compatkb.store.reader import series_name
 from compatkb.store.records import Element, ModelPattern, Sources, VersionWord
 from compatkb.store.rows import dumps
 
@@ -80,11 +81,14 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
 def details(knowledge: Knowledge) -> Iterator[ElementDetails]:
     """Yield the remarks on builds and releases, oldest first."""
     for product, elements in knowledge.elements.items():
+        head = knowledge.products[product]
+        ordered = head.scheme in (Scheme.PEP440, Scheme.DOTTED)  # a listed value is a series by itself
         for number, element in enumerate(elements):
             build = element.build
             wheels_note = next((row.note for row in build.wheels if row.note), None) if build else None
             sources = _element_sources(knowledge, product, element)
-            yield ElementDetails(product, number, wheels_note, build.note if build else None, sources)
+            series = series_name(element.release.version, head.series) if ordered else element.release.version
+            yield ElementDetails(product, number, series, wheels_note, build.note if build else None, sources)
 
 
 def _devices(knowledge: Knowledge, head: ProductHead, element: KnowledgeElement) -> tuple[str, ...]:

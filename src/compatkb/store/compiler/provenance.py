@@ -14,8 +14,11 @@ from compatkb.store.rows import dumps
 
 def documents(knowledge: Knowledge) -> Iterator[DocumentRecord]:
     """Yield every cited document once, with the last day on which someone read it; sorted."""
-    sources = [*knowledge.sources.values(), *(s for file in knowledge.files.images for s in file.source.values())]
-    sources += [knowledge.index_source(release) for file in knowledge.files.index for release in file.release]
+    files = knowledge.files
+    sources = [*knowledge.sources.values(), *(s for claim in knowledge.claims.values() for s in claim.sources)]
+    sources += [s for file in files.images for s in file.source.values()]
+    sources += files.timeline.source.values() if files.timeline else ()
+    sources += [knowledge.index_source(release) for file in files.index for release in file.release]
     seen: dict[tuple[str, str], str] = {}
     for source in sources:
         key = (cite_text(source), cite_url(source) or "")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from compatkb.core.names import search_words, word_key
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.claims import every_edge, features, product_claims, statements
-from compatkb.store.queries.disputes import Disagreement, read_disagreements
+from compatkb.store.queries.disputes import DisputeRecord, dispute_records, subjects
 from compatkb.store.queries.images import contents, images
 from compatkb.store.queries.products import ReleaseRecord, element_details, every_product_details, product_names, releases
 from compatkb.store.queries.provenance import guide_records
@@ -206,8 +206,8 @@ def _claims(facts: Snapshot) -> Iterator[Searchable]:
 
 
 def _disputes(facts: Snapshot) -> Iterator[Searchable]:
-    for place, dispute in enumerate(read_disagreements(facts)):
-        concerned = [subject.name for subject in dispute.subjects]
+    for place, dispute in enumerate(dispute_records(facts).values()):
+        concerned = [subject.name for subject in subjects(facts)[dispute.id]]
         days = [e for e in facts.events if dispute.kind == "timeline" and e.id in concerned]
         since = min((min(e.first, e.announced or e.first) for e in days), default=0)
         sides = (position.text for position in dispute.positions)
@@ -219,9 +219,9 @@ def _disputes(facts: Snapshot) -> Iterator[Searchable]:
         yield Searchable("dispute", product, None, dispute.about, names, remarks, command, place, since)
 
 
-def _shows(facts: Snapshot, dispute: Disagreement) -> tuple[str, ...]:
+def _shows(facts: Snapshot, dispute: DisputeRecord) -> tuple[str, ...]:
     """Return the command that shows a dispute with both sides."""
-    concerned = [subject.name for subject in dispute.subjects]
+    concerned = [subject.name for subject in subjects(facts)[dispute.id]]
     if dispute.kind == "timeline":
         events = [event for event in facts.events if event.id in concerned]
         return _timeline(min(event.first for event in events), max(event.last for event in events))

@@ -1,11 +1,11 @@
-"""DisputeFinder: as files record them, and all disagreements between sources in one form, those of the timeline included."""
+"""Disagreements between sources: both sides, the decision, and whom they concern."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import PlatformSet, Sources, picked
+from compatkb.store.records import PlatformSet, Sources
 from compatkb.store.rows import Mask, Words, each_nested
 
 
@@ -18,24 +18,35 @@ class PositionRecord(NamedTuple):
 
 
 class DisputeRecord(NamedTuple):
-    """A dispute and its decision; `day` names the kind of day that it is about, `days` those that the sides name."""
+    """A dispute and its decision; the condition says where it matters, of each dimension nothing for anywhere."""
 
     id: str
-    kind: str
-    owner: str
+    kind: str  # of the file that records it: product, feature, image, channel or timeline
+    owner: str  # the product, feature or image repository; empty for channels and the timeline
     about: str
-    day: str | None
-    days: Words
+    day: str | None  # where it is about a date: released or end-of-life
+    days: Words  # the day that each side names
     columns: Words
+    device: Words
+    os: Words
+    arch: Words
+    python: Words
+    hardware: Words
+    claims: Words
     positions: Annotated[tuple[PositionRecord, ...], each_nested(PositionRecord)]
     decision: str
-    holds: str
+    holds: str | None  # what holds, in words; None while it is open
     reason: str
     decided: str
 
+    @property
+    def sources(self) -> Sources:
+        """The documents of all sides, each once."""
+        return tuple(dict.fromkeys(source for position in self.positions for source in position.sources))
+
 
 class ConcernedRecord(NamedTuple):
-    """Whom a dispute concerns: elements of a product, an image tag or a channel; a claim's sides where it names one."""
+    """Whom a dispute concerns: elements of a product, an image tag, a channel or an event; or a side of one of its claims."""
 
     dispute: str
     claim: str | None
@@ -44,38 +55,6 @@ class ConcernedRecord(NamedTuple):
     devices: Words
     hardware: Words
     cells: PlatformSet
-
-
-class DisputeSubject(NamedTuple):
-    """Whom a dispute concerns: a product with a mask of its versions, an image tag, a channel or an event."""
-
-    name: str
-    mask: int
-    devices: tuple[str, ...]
-    hardware: tuple[str, ...]
-    cells: int  # the platforms on which it matters
-
-
-class Disagreement(NamedTuple):
-    """A dispute with both sides and its decision."""
-
-    id: str
-    kind: str  # of the file that records it: product, feature, image, channel or timeline
-    owner: str  # the product, feature or image repository; empty for channels and the timeline
-    about: str
-    day: str | None  # where it is about a date: released or end-of-life
-    positions: tuple[PositionRecord, ...]
-    decision: str
-    holds: str | None  # what holds, in words; None while it is open
-    reason: str
-    decided: str
-    claims: tuple[str, ...]
-    subjects: tuple[DisputeSubject, ...]
-
-    @property
-    def sources(self) -> Sources:
-        """The documents of all sides, each once."""
-        return tuple(dict.fromkeys(source for position in self.positions for source in position.sources))
 
 
 OPEN = "open"
@@ -120,61 +99,11 @@ def disputes_about(facts: Snapshot, names: Iterable[str]) -> tuple[DisputeRecord
     return tuple(records[dispute] for dispute in ids)
 
 
-def read_disagreements(facts: Snapshot) -> tuple[Disagreement, ...]:
-    """Return every dispute, sorted by id; one of the timeline whose id is taken stands under `timeline:ID`."""
-    concerned: dict[str, list[ConcernedRecord]] = {}
+@memoized
+def subjects(facts: Snapshot) -> dict[str, tuple[ConcernedRecord, ...]]:
+    """Return whom each dispute concerns beside its claims, by its id."""
+    by_dispute: dict[str, list[ConcernedRecord]] = {name: [] for name in dispute_records(facts)}
     for record in concerned_records(facts):
-        concerned.setdefault(record.dispute, []).append(record)
-    disagreements = [_recorded(dispute, concerned.get(dispute.id, [])) for dispute in dispute_records(facts).values()]
-    disagreements += _of_timeline(facts, {dispute.id for dispute in disagreements})
-    return tuple(sorted(disagreements, key=lambda dispute: dispute.id))
-
-
-def standings(disputes: tuple[Disagreement, ...]) -> dict[str, str]:
-    """Return, for each claim that does not simply hold, whether it is `open` or was `overruled`."""
-    standing_by_claim: dict[str, str] = {}
-    for dispute in disputes:
-        for claim in dispute.claims:
-            if dispute.decision == OPEN:
-                standing_by_claim.setdefault(claim, "open")
-            elif dispute.decision in dispute.claims and claim != dispute.decision:
-                standing_by_claim[claim] = "overruled"
-    return standing_by_claim
-
-
-def _recorded(dispute: DisputeRecord, concerned: list[ConcernedRecord]) -> Disagreement:
-    return Disagreement(
-        **picked(dispute, "id kind owner about day positions decision reason decided"),
-        holds=None if dispute.decision == OPEN else dispute.holds,
-        claims=tuple(dict.fromkeys(c.claim for c in concerned if c.claim)),
-        subjects=tuple(DisputeSubject(c.name, c.mask, c.devices, c.hardware, c.cells) for c in concerned if c.claim is None),
-    )
-
-
-def _of_timeline(facts: Snapshot, taken: set[str]) -> list[Disagreement]:
-    disputes: dict[str, dict[str, Any]] = {}
-    events: dict[str, list[str]] = {}
-    for event in facts.events:
-        for dispute in event.disputes:
-            disputes[dispute["id"]] = dispute
-            events.setdefault(dispute["id"], []).append(event.id)
-    return [
-        Disagreement(
-            f"timeline:{name}" if name in taken else name,
-            "timeline",
-            "",
-            row["about"],
-            None,
-            tuple(
-                PositionRecord(text, None, ((name, url),))
-                for text, (name, url) in zip(row["positions"], row["sources"], strict=True)
-            ),
-            row["decision"],
-            None if row["decision"] == OPEN else row["decision"],
-            row["reason"],
-            row["decided"],
-            (),
-            tuple(DisputeSubject(event, 0, (), (), 0) for event in events[name]),
-        )
-        for name, row in disputes.items()
-    ]
+        if record.claim is None:
+            by_dispute[record.dispute].append(record)
+    return {name: tuple(records) for name, records in by_dispute.items()}

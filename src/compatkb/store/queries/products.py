@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources, Successor
 from compatkb.store.rows import Json, SourceList, TextMap, Texts, Words, nested
@@ -59,6 +60,7 @@ class ElementDetails(NamedTuple):
 
     product: str
     idx: int
+    series: str
     wheels_note: str | None
     note: str | None
     sources: SourceList
@@ -141,6 +143,17 @@ def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None
 def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
     """Return the remarks on each element of a product, oldest first."""
     return facts.records(ElementDetails, "from element_details where product = ? order by idx", product)
+
+
+def series_of(facts: Snapshot, product: str) -> dict[str, str]:
+    """Return the series of each release of a product."""
+    query = "select release, series from element join element_details using (product, idx) where product = ?"
+    return dict(facts.select(query, product))
+
+
+def is_build(facts: Snapshot, element: Element) -> bool:
+    """Return whether an element is a build; the others are releases that have none."""
+    return facts.products[element.product].role in (Role.PACKAGE, Role.COMPANION) and bool(element.devices)
 
 
 @memoized
