@@ -16,6 +16,7 @@ from compatkb.authoring.families import Expanded, Origin, expand, family_name, l
 from compatkb.core.toml_positions import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
+    ApplicationFile,
     ChannelFile,
     ExceptionFile,
     FeatureFile,
@@ -34,7 +35,7 @@ from compatkb.schema import (
 )
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
-SYMPTOMS, MACHINE, MIGRATION = "symptoms.toml", "machine.toml", "migration.toml"
+SYMPTOMS, MACHINE, MIGRATION, APPLICATIONS = "symptoms.toml", "machine.toml", "migration.toml", "applications.toml"
 FOLDERS: dict[str, type[Record]] = {
     "products": ProductFile,
     "images": ImageFile,
@@ -50,6 +51,7 @@ SINGLE: dict[str, type[Record]] = {
     SYMPTOMS: SymptomFile,
     MACHINE: MachineFile,
     MIGRATION: MigrationFile,
+    APPLICATIONS: ApplicationFile,
 }
 NEEDED = (CHANNELS, ROUTES)
 LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
@@ -72,6 +74,7 @@ class Files:
     symptoms: SymptomFile | None = None
     machine: MachineFile | None = None
     migration: MigrationFile | None = None
+    applications: ApplicationFile | None = None
     issues: tuple[IssueFile, ...] = ()
 
 

@@ -10,12 +10,12 @@ from compatkb.store.queries.search import SearchRecord, count_records, name_word
 from compatkb.store.reader import Snapshot
 
 KINDS = (
-    "product", "feature", "release", "value", "event", "image", "advisory", "dispute", "statement", "claim", "symptom",
-    "library", "graphics",
+    "product", "application", "feature", "release", "value", "event", "image", "advisory", "dispute", "statement", "claim",
+    "symptom", "library", "graphics",
 )  # fmt: skip
 """Kinds of records, in the order in which equally good ones are shown."""
 
-_NAMED = ("product", "feature", "release", "value")  # a name of theirs means them
+_NAMED = ("product", "application", "feature", "release", "value")  # a name of theirs means them
 _SNIPPET = 120
 _TELLING = 8  # so many letters of an error tell something
 

@@ -27,7 +27,7 @@ def show_record(
         str,
         o.word(
             "PRODUCT",
-            "a product, or an image repository such as OWNER/NAME",
+            "a product, an application, or an image repository such as OWNER/NAME",
             completion.products_and_features,
         ),
     ],
@@ -37,21 +37,26 @@ def show_record(
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Show what the data hold of a product, a version, an image repository or a tag."""
-    from compatkb.output import catalog
+    """Show what the data hold of a product, a version, an application, an image repository or a tag."""
+    from compatkb.output import applications, catalog
     from compatkb.output.features import Features
+    from compatkb.store.queries.applications import find_application
 
     facts, clock = open_facts(data, as_of)
-    as_json = form == "json"
+    as_json, edition = form == "json", Edition(facts.meta["data_date"], clock.day)
     if "/" in product:
         from compatkb.output.images import repository_content, repository_text
 
-        name, edition = ":".join(filter(None, (product, version))), Edition(facts.meta["data_date"], clock.day)
+        name = ":".join(filter(None, (product, version)))
         content = repository_content(facts, name, clock.day)
         if as_json:
             show(edition.document(content))
         else:
             show_text(repository_text(content, edition, one=":" in name))
+        return 0
+    if version is None and facts.product(product) is None and (application := find_application(facts, product)):
+        on_screen = partial(applications.application_screen, day=clock.day)
+        show((applications.application_json if as_json else on_screen)(application, edition))
         return 0
     name, wanted = read_release(facts, product, version)
     known_product = find_product(facts, name)

@@ -19,10 +19,10 @@ def search_text(search_result: SearchResult, edition: Edition, limit: int, *, as
         return edition.document(content)
     lines = []
     for hit in search_result.hits[:limit]:
-        lines.append(f"{hit.kind:<10}{hit.title}")
+        lines.append(f"{hit.kind:<12}{hit.title}")
         if hit.text and hit.text != hit.title:
-            lines.append(f"{'':10}{hit.text}")
-        lines.append(f"{'':10}$ {hit.command}")
+            lines.append(f"{'':12}{hit.text}")
+        lines.append(f"{'':12}$ {hit.command}")
     if len(search_result.hits) > limit:
         lines.append(f"and {len(search_result.hits) - limit} more: add a word, or --limit {len(search_result.hits)}")
     if not search_result.hits:

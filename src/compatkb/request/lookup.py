@@ -15,7 +15,7 @@ from compatkb.store.suggestions import noun, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
-_PACKAGES = f"\n  for an application, ask for the packages that it needs, such as torch{_SEE.format('list')}"
+_PACKAGES = f"\n  for an application beyond these data, ask for the packages that it needs, such as torch{_SEE.format('list')}"
 
 
 class Meaning(NamedTuple):

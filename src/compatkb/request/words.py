@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compatkb.core.names import word_key
+from compatkb.errors import UsageError
 from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
+from compatkb.store.queries.applications import find_application
 from compatkb.store.reader import Snapshot
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
@@ -18,6 +20,8 @@ _LONGEST = 5
 def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return words as people type them as options and words: `B580 py3.12 torch` pins hardware and Python, asks for torch.
 
+    An application stands for the torch that it requires.
+
     A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse, which reads all words
     so: those of the command line, of the page, of the API and of an agent.
     """
@@ -30,10 +34,25 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
             rest.pop()
             read = [(product.id, left[0])]
         elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])):
-            rest.append(left[0])
+            rest.append(_required(facts, left[0]) or left[0])
         options += read
         del left[:count]
     return options, rest
+
+
+def _required(facts: Snapshot, word: str) -> str | None:
+    """Return which torch the application of that name requires, None where a word names none.
+
+    Raises UsageError for an application that no torch can be found for.
+    """
+    if facts.product(word) or not (application := find_application(facts, word)):
+        return None
+    torch = next((each for each in application.requires if re.match(r"torch(?![\w-])", each)), None)
+    if torch and application.xpu != "no":
+        return torch
+    reason = "does not support Intel GPUs" if application.xpu == "no" else "names no torch that it requires"
+    instead = f"; for the CPU ask for '{torch}' cpu" if torch else ""
+    raise UsageError(f"{application.name} {reason}{instead}\n  see `compatkb show {application.id}`")
 
 
 def _parts(facts: Snapshot, word: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.core.vocabulary import Kind, Role
+from compatkb.schema.application import ApplicationFile
 from compatkb.schema.base import Basis, Record, SourceEntry
 from compatkb.schema.dispute import OPEN, Dispute, When
 from compatkb.schema.evidence import Level, Observation, Outcome

@@ -28,6 +28,7 @@ _COMPILER = ("core", "authoring", "schema", "store", "store/compiler", "store/qu
 
 _KEPT = 4  # without the cache every command would compile for seconds; what is parsed saves half of that after an edit
 _SINGLE = (
+    "applications.toml",
     "channels.toml",
     "exceptions.toml",
     "machine.toml",

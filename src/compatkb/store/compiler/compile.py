@@ -94,12 +94,20 @@ def _fill(db: sqlite3.Connection, name: str, table: StoredTable, records: Iterab
 
 
 def _meta(knowledge: Knowledge, digest: str) -> Iterator[MetaRecord]:
-    seen = [file.seen for file in knowledge.files.index]
-    seen += [source.seen for source in knowledge.sources.values()]
-    seen += [source.seen for source in (knowledge.files.timeline.source if knowledge.files.timeline else {}).values()]
     yield MetaRecord("format", FORMAT)
-    yield MetaRecord("data_date", max(seen).isoformat() if seen else date.min.isoformat())
+    yield MetaRecord("data_date", _day_of_knowledge(knowledge).isoformat())
     yield MetaRecord("digest", digest)
+
+
+def _day_of_knowledge(knowledge: Knowledge) -> date:
+    """Return the last day on which a list of releases was read; where there is no list, anything at all.
+
+    A thread or a table that was read later says nothing of releases that have come out since.
+    """
+    lists = [file.seen for file in knowledge.files.index]
+    lists += [scope.until for file in knowledge.files.products for scope in file.product.complete if not scope.ended]
+    timeline = knowledge.files.timeline.source.values() if knowledge.files.timeline else ()
+    return max(lists, default=max((source.seen for source in (*knowledge.sources.values(), *timeline)), default=date.min))
 
 
 def _products(knowledge: Knowledge) -> Iterator[Product]:

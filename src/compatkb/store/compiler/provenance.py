@@ -73,15 +73,16 @@ def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
 
 
 def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
-    """Yield the records of symptoms.toml, machine.toml, migration.toml and issues/ as JSON, in order, with their sources."""
-    for file in (knowledge.files.symptoms, knowledge.files.machine, knowledge.files.migration):
+    """Yield the records of symptoms, machine, migration, applications and issues as JSON, in order, with their sources."""
+    files = knowledge.files
+    for file in (files.symptoms, files.machine, files.migration, files.applications):
         if file is None:
             continue
         for kind in (name for name in type(file).model_fields if name != "source"):
             records: tuple[Record, ...] = getattr(file, kind)
             for position, record in enumerate(records):
                 yield GuideRecord(kind, position, getattr(record, "id", None), _body(record, file.source))
-    issues = (issue for file in knowledge.files.issues for issue in file.issue)
+    issues = (issue for file in files.issues for issue in file.issue)
     for position, issue in enumerate(issues):
         links = [[_link_text(link), link] for link in issue.sources]
         body = dumps({**issue.model_dump(mode="json"), "sources": links})

@@ -83,6 +83,7 @@ def _records(facts: Snapshot) -> Iterator[Searchable]:
     yield from _symptoms(facts)
     yield from _libraries(facts)
     yield from _graphics(facts)
+    yield from _applications(facts)
 
 
 def _products(facts: Snapshot) -> Iterator[Searchable]:
@@ -274,6 +275,15 @@ def _graphics(facts: Snapshot) -> Iterator[Searchable]:
         names = (record["name"], *ids, *record["ids"])
         command = ("compatkb", "resolve", hardware) if hardware else ("compatkb", "list", "hardware")
         yield Searchable("graphics", None, None, title, names, _some(record["note"], hardware), command, place)
+
+
+def _applications(facts: Snapshot) -> Iterator[Searchable]:
+    for place, record in enumerate(guide_records(facts, "application")):
+        key = record["id"]
+        names = (key, record["name"], *record["aliases"], record["repo"])
+        remarks = _some(record["note"], *record["by"], *record["requires"])
+        title = key if key == record["name"] else f"{key}: {record['name']}"
+        yield Searchable("application", None, None, title, names, remarks, ("compatkb", "show", key), place)
 
 
 def _symptoms(facts: Snapshot) -> Iterator[Searchable]:

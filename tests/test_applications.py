@@ -1,0 +1,52 @@
+"""Applications: what the data say of them is shown, found, and stands for the torch that they require."""
+
+import json
+
+import pytest
+from conftest import Run, clock
+
+from compatkb.errors import UsageError
+from compatkb.request.parser import make_request
+from compatkb.store.queries.applications import find_application
+from compatkb.store.queries.provenance import guide_records
+from compatkb.store.reader import Snapshot
+
+
+def test_no_application_hides_a_product(facts: Snapshot) -> None:
+    """No name of an application is that of a product, which would be shown in its place."""
+    for record in guide_records(facts, "application"):
+        assert facts.product(record["id"]) is None, record["id"]
+        found = [find_application(facts, name) for name in (record["id"], record["name"], *record["aliases"])]
+        assert {each and each.id for each in found} == {record["id"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("comfyui", "torch>=2.7"), ("SD.Next", "torch==2.13.0+xpu"), ("ipex-llm", "2.6.0")]
+)
+def test_shown(run: Run, name: str, wanted: str) -> None:
+    """`show` says what an application requires, on the screen and for programs."""
+    assert wanted in run("show", name).out
+    assert any(wanted in each for each in json.loads(run("show", name, "--format", "json").out)["application"]["requires"])
+
+
+def test_an_archived_one_is_called_so(run: Run) -> None:
+    """What nobody works on any more says so in its first line."""
+    assert "archived" in run("show", "ipex-llm").out.splitlines()[0]
+
+
+def test_it_stands_for_its_torch(facts: Snapshot) -> None:
+    """A question for an application is one for the torch that it requires."""
+    asked = make_request(facts, words=["kohya", "a770"], clock=clock())
+    assert asked == make_request(facts, words=["torch==2.7.1+xpu", "a770"], clock=clock())
+
+
+@pytest.mark.parametrize(("name", "reason"), [("lightning", "does not support Intel GPUs"), ("llama.cpp", "names no torch")])
+def test_without_a_torch_for_intel_gpus(facts: Snapshot, name: str, reason: str) -> None:
+    """What Intel GPUs do not serve, or what takes no torch, is no question for versions of torch."""
+    with pytest.raises(UsageError, match=reason):
+        make_request(facts, words=[name, "b580"], clock=clock())
+
+
+def test_found_by_search(run: Run) -> None:
+    """`search` leads to the application of that name first."""
+    assert run("search", "lightning").out.split()[:2] == ["application", "lightning:"]
