@@ -17,7 +17,7 @@ from compatkb.store.records import Request
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.questions import question_of, read_question
-from compatkb.web.responses import respond
+from compatkb.web.responses import Api
 
 PHRASINGS = (
     "B580", "b580", "Arc B580", "arc b580", "ARC B580", "arc-b580", "Intel Arc B580", "intel arc b580 graphics", "B580 torch",
@@ -59,7 +59,7 @@ def asked(facts: Snapshot, shipped: str, monkeypatch: pytest.MonkeyPatch) -> Cal
         words = shlex.split(line)
         return {
             "command line": request(lambda: main(["resolve", *words])),
-            "API": request(lambda: respond(facts, clock, "resolve", [("q", line)])),
+            "API": request(lambda: Api(facts, clock).respond("resolve", [("q", line)])),
             "page": request(lambda: page.question_page([("q", line)])),
             "agent": request(lambda: agent.run(words=words)),
         }

@@ -14,7 +14,7 @@ from typing import Any
 
 from compatkb.headline_options import HEADLINES
 from compatkb.store.reader import Snapshot
-from compatkb.web import systems
+from compatkb.web.systems import FormValues
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = date(2026, 11, 22)
@@ -43,9 +43,10 @@ def serving(*words: str) -> Iterator[str]:
 def random_question(facts: Snapshot, draw: random.Random) -> Parameters:
     """Return the parameters of a question that may be about anything: any product, patches, several pins."""
     found: Parameters = []
+    form = FormValues(facts)
     if draw.random() < 0.85:
-        found.append(("device", draw.choice([value.id for value in systems.devices(facts)])))
-    main = systems.main_product(facts)
+        found.append(("device", draw.choice([value.id for value in form.devices])))
+    main = form.main
     for _, _, product, _ in HEADLINES:
         likely = {main: 0.75, "python": 0.55, "os": 0.4, "hardware": 0.2}.get(product, 0.05)
         if product in facts.products and draw.random() < likely:

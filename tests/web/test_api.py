@@ -18,7 +18,7 @@ from compatkb.output.presenter import present
 from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
-from compatkb.web.machine_files import api_files
+from compatkb.web.machine_files import MachineFiles
 from compatkb.web.pages import Site
 from compatkb.web.static import site_files
 
@@ -98,14 +98,14 @@ def test_only_the_day_changes_nothing(asker: Asker, site: Path) -> None:
         "endoflife/python.json",
         "timeline.json",
     )
-    files = api_files(later)
+    files = MachineFiles(later).files()
     for name in (*names, "answers/xpu/2.8.json", "renovate/torch.json", "shields/xpu/2.8.json"):
         assert files[f"api/v1/{name}"]() == (site / "api/v1" / name).read_text(encoding="utf-8"), name
 
 
 def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
     """A file of a release tells of that release alone, also where its version is a word for several."""
-    files = api_files(Site(asker, live=False))
+    files = MachineFiles(Site(asker, live=False)).files()
     for product in ("python", "tbb", "oneapi", "os"):
         for release in releases_of(asker.facts, product)[:12]:
             path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', release.version)}.json"
@@ -114,7 +114,7 @@ def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
 
 def test_latest_names_the_newest_that_can_be_installed(asker: Asker) -> None:
     """The newest release of a product is a stable one that is not yanked, where there is any."""
-    files = api_files(Site(asker, live=False))
+    files = MachineFiles(Site(asker, live=False)).files()
     latest = json.loads(files["api/v1/latest/ipex.json"]())
     assert not latest["latest"]["yanked"]
     assert latest["latest"] in latest["series"].values()

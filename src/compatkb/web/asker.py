@@ -4,20 +4,27 @@ Answers and the states of buttons are kept, since a visitor goes from page to pa
 alone are not. The JSON API does not come by here: `responses` asks the engine itself, and the server keeps what it sent.
 """
 
+import json
 from collections import OrderedDict
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from compatkb.core.clock import Clock
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
+from compatkb.output import catalog
+from compatkb.output.images import repository_content
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
+from compatkb.store.queries import images
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import PATIENCE, patience
+from compatkb.web.systems import FormValues
 
 T = TypeVar("T")
+Record = dict[str, Any]
 MOST_KEPT = 2000
 
 
@@ -33,8 +40,22 @@ class Asker:
 
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
+        self.form = FormValues(facts)
         self._answers: OrderedDict[PageQuestion, Answer] = OrderedDict()
         self._states: OrderedDict[PageQuestion, ChoiceState] = OrderedDict()
+
+    @memoized
+    def product(self, product: str) -> Record:
+        """Return what `show PRODUCT --format json` prints."""
+        return read(catalog.product_json(self.facts, self.facts.products[product], self.clock.day))
+
+    def release(self, product: str, version: str) -> Record:
+        """Return what `show PRODUCT VERSION --format json` prints."""
+        return read(catalog.release_json(self.facts, self.facts.products[product], version, self.clock.day))
+
+    def repositories(self) -> list[Record]:
+        """Return the tags of each image repository."""
+        return [repository_content(self.facts, name, self.clock.day) for name in images.repositories(self.facts)]
 
     def answer(self, question: PageQuestion) -> Answer:
         """Return the answer; raises UsageError and GaveUpError."""
@@ -77,6 +98,12 @@ class Asker:
             return ChoiceState(False)
         reasons = [cause.message for cause in present(self.facts, known).causes[:1]]
         return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
+
+
+def read(text: str) -> Record:
+    """Return what a command prints as JSON."""
+    record: Record = json.loads(text)
+    return record
 
 
 def _keep(cache: OrderedDict[PageQuestion, T], question: PageQuestion, entry: T) -> None:

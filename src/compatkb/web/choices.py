@@ -4,7 +4,6 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from compatkb.errors import CompatkbError
-from compatkb.web import systems
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import WSL, Value
@@ -50,17 +49,16 @@ def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
 
 
 def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
-    facts = asker.facts
     chosen = question.version_of("hardware")
     pinned = _value_of(asker, "hardware", chosen)
     free = question.fix("hardware")
     buttons = []
-    for device in systems.devices(facts):
+    for device in asker.form.devices:
         is_chosen = question.devices == (device.id,)
         asked = free._replace(devices=(device.id,))
         buttons.append(Button(device.label, asked, chosen=True) if is_chosen else _button(asker, device.label, asked))
     options = []
-    for value in _grouped(systems.values(facts, "hardware")):
+    for value in _grouped(asker.form.values("hardware")):
         at = tuple(device for device in question.devices if device in value.devices) or value.devices[:1]
         asked = question.fix("hardware", value.id)._replace(devices=at)
         label = ("– " if value.part_of and value.id != pinned else "") + value.label.removeprefix("Intel ")
@@ -79,10 +77,9 @@ def _grouped(values: list[Value]) -> list[Value]:
 
 
 def _systems(asker: Asker, question: PageQuestion) -> ChoiceRow:
-    facts = asker.facts
     pinned = _value_of(asker, "os", question.version_of("os"))
-    every = systems.values(facts, "os")
-    heads = [value for value in every if value.id in facts.families or value.id == WSL]
+    every = asker.form.values("os")
+    heads = [value for value in every if value.id in asker.facts.families or value.id == WSL]
     buttons = tuple(_toggle(asker, question, "os", SHORT.get(value.id, value.label), value.id, pinned) for value in heads)
     rest = [_option(question, "os", value.id, value.label, pinned) for value in every if value not in heads]
     options = _with(rest, question, pinned, [value.id for value in every])
@@ -91,7 +88,7 @@ def _systems(asker: Asker, question: PageQuestion) -> ChoiceRow:
 
 def _pythons(asker: Asker, question: PageQuestion) -> ChoiceRow:
     pinned = question.version_of("python")
-    every = systems.pythons(asker.facts)
+    every = asker.form.pythons
     last = next((p for p in reversed(every) if not asker.state(question.fix("python", p)).impossible), every[-1])
     names = _window(every, pinned if pinned in every else last, SHOWN_PYTHONS)
     shown = tuple(_toggle(asker, question, "python", python, python, pinned) for python in names)
@@ -100,9 +97,9 @@ def _pythons(asker: Asker, question: PageQuestion) -> ChoiceRow:
 
 
 def _series(asker: Asker, question: PageQuestion, best: str) -> ChoiceRow:
-    product = systems.main_product(asker.facts)
+    product = asker.form.main
     pinned = question.version_of(product)
-    every = systems.series(asker.facts)[::-1]
+    every = asker.form.series[::-1]
     first = Button("newest that works", question.fix(product), best if not pinned else "", chosen=not pinned)
     names = _window(every, pinned if pinned in every else best, SHOWN_SERIES)[::-1]
     shown = [_toggle(asker, question, product, name, name, pinned) for name in names]
@@ -146,7 +143,7 @@ def _button(asker: Asker, label: str, question: PageQuestion) -> Button:
 
 def _value_of(asker: Asker, product: str, text: str) -> str:
     """Return the value that a text names, whatever it is called there; the text itself where it names several."""
-    names = {value.id for value in systems.values(asker.facts, product)}
+    names = {value.id for value in asker.form.values(product)}
     if not text or text in names:
         return text
     try:

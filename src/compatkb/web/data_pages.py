@@ -1,29 +1,22 @@
 """The pages of what the data hold: products, releases, matrix, image tags, ends of life, timeline, about the data, the API."""
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 from compatkb.catalog.statistics import statistics as counted
-from compatkb.core.clock import Clock
-from compatkb.core.memo import memoized
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import catalog, messages, statistics, timeline
-from compatkb.output.images import repository_content
 from compatkb.output.labels import Names, series_of
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
-from compatkb.store.queries import images, products
-from compatkb.store.reader import Snapshot
-from compatkb.web import systems
+from compatkb.store.queries import products
 from compatkb.web.answer_view import WORDS, recipes
 from compatkb.web.api_schema import CALLS, FILES
+from compatkb.web.asker import Record, read
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import file_name, release_path
 
-Record = dict[str, Any]
 ROLES = {
     "package": "Packages",
     "companion": "Companions of PyTorch",
@@ -34,35 +27,13 @@ KINDS = {"needs": "needs", "constrains": "goes only with", "verified": "was veri
 _INSTALLED = ("package", "companion")
 
 
-@memoized
-def product_content(facts: Snapshot, product: str, clock: Clock) -> Record:
-    """Return what `show PRODUCT --format json` prints."""
-    return read(catalog.product_json(facts, facts.products[product], clock.day))
-
-
-def release_content(facts: Snapshot, product: str, version: str, clock: Clock) -> Record:
-    """Return what `show PRODUCT VERSION --format json` prints."""
-    return read(catalog.release_json(facts, facts.products[product], version, clock.day))
-
-
-def repositories(facts: Snapshot, clock: Clock) -> list[Record]:
-    """Return the tags of each image repository."""
-    return [repository_content(facts, name, clock.day) for name in images.repositories(facts)]
-
-
-def read(text: str) -> Record:
-    """Return what a command prints as JSON."""
-    record: Record = json.loads(text)
-    return record
-
-
-def paths(facts: Snapshot) -> Iterator[tuple[str, str, str]]:
+def paths(site: Site) -> Iterator[tuple[str, str, str]]:
     """Yield the path, the product and the version of each page; the version is empty for a product's own page."""
-    for product in facts.products.values():
+    for product in site.facts.products.values():
         if product.role == "feature":
             continue
         yield f"products/{file_name(product.id)}.html", product.id, ""
-        for release in products.releases_of(facts, product.id):
+        for release in products.releases_of(site.facts, product.id):
             yield release_path(product.id, release.version), product.id, release.version
 
 
@@ -78,7 +49,7 @@ def products_page(site: Site) -> str:
 
 def product_page(site: Site, product: str, path: str) -> str:
     """Return the page of a product."""
-    content = product_content(site.facts, product, site.asker.clock)
+    content = site.asker.product(product)
     return site.render(
         "product.html", path, f"{content['name']} – compatkb", section="products.html", product=content,
         release_path=release_path, replaced=_replaced(site, content), support_rule=messages.support_rule,
@@ -88,20 +59,19 @@ def product_page(site: Site, product: str, path: str) -> str:
 
 def release_page(site: Site, product: str, version: str, path: str) -> str:
     """Return the page of a release."""
-    facts, clock = site.facts, site.asker.clock
-    head = product_content(facts, product, clock)
-    entries = release_content(facts, product, version, clock)["releases"]
+    head = site.asker.product(product)
+    entries = site.asker.release(product, version)["releases"]
     entry = next((entry for entry in entries if entry["version"] == version), entries[0])
     listed = next((row for row in head["releases"] if row["version"] == version), None)
     title = f"{head['name']} {version}"
     versions = [row["version"] for row in head["releases"]]
-    named = Names(facts).term
+    named = Names(site.facts).term
     place = versions.index(version) if version in versions else -1
     return site.render(
         "release.html", path, f"{title} – compatkb", section="products.html", head=head, entry=entry, listed=listed,
         heading=title, replaced=_replaced(site, head), answers=list(_answers(site, product, version, entry)),
         newer=versions[place - 1] if place > 0 else "", older=versions[place + 1] if 0 <= place < len(versions) - 1 else "",
-        advisories=_advisories(facts, product, version), words=WORDS, kinds=KINDS, plain=named,
+        advisories=_advisories(site, product, version), words=WORDS, kinds=KINDS, plain=named,
         terms=lambda to: messages.terms(to, named), release_path=release_path, file_name=file_name,
         state=_state(listed, entry),
         description=f"{title}: state, command, what goes with it, sources.",
@@ -138,7 +108,7 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
     headlines = {name for _, _, name, _ in HEADLINES}
     if facts.products[product].role not in _INSTALLED or product not in headlines:
         return
-    served = {value.id: value.label for value in systems.devices(facts)}
+    served = {value.id: value.label for value in site.asker.form.devices}
     devices = {device for build in entry["builds"] for device in build["devices"]} or set(served)
     for device, label in served.items():
         if device not in devices:
@@ -167,11 +137,11 @@ def _beside(view: AnswerView, product: str) -> list[BuildView]:
     return [b for b in builds.values() if b.product.id != product and b.product.role in _INSTALLED]
 
 
-def _advisories(facts: Snapshot, product: str, version: str) -> list[Record]:
-    bits = sum(1 << e.idx for e in facts.elements(product) if e.release == version)
+def _advisories(site: Site, product: str, version: str) -> list[Record]:
+    bits = sum(1 << e.idx for e in site.facts.elements(product) if e.release == version)
     return [
         {"kind": a.kind, "text": a.message, "sources": a.sources}
-        for a in facts.advisories
+        for a in site.facts.advisories
         if a.product == product and a.mask & bits
     ]
 
@@ -190,11 +160,11 @@ _LONG = 365 * 100
 def matrix_page(site: Site) -> str:
     """Return the table of each series with each Python, by device."""
     facts = site.facts
-    pythons = systems.pythons(facts)[::-1]
+    pythons = site.asker.form.pythons[::-1]
     tables = []
-    for device in systems.devices(facts):
+    for device in site.asker.form.devices:
         rows = []
-        for series in systems.series(facts):
+        for series in site.asker.form.series:
             at = PageQuestion(((site.main, series),), (), (device.id,))
             rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
         tables.append((device, rows))
@@ -216,7 +186,7 @@ def images_page(site: Site) -> str:
     """Return the table of image tags, each with what it holds."""
     rows = [
         {**tag, "repository": content["repository"], "held": [_held(site, part) for part in tag["contains"]]}
-        for content in repositories(site.facts, site.asker.clock)
+        for content in site.asker.repositories()
         for tag in content["tags"]
     ]
     return site.render(

@@ -20,12 +20,9 @@ from compatkb.output.payload import answer_payload
 from compatkb.output.view import AnswerView
 from compatkb.store.queries import products
 from compatkb.store.queries.products import product_details, releases_of
-from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
-from compatkb.web import systems
 from compatkb.web.api_schema import CALLS, FILES, openapi
-from compatkb.web.asker import Asker
-from compatkb.web.data_pages import product_content, read, release_content, repositories
+from compatkb.web.asker import Asker, read
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import file_name
@@ -44,14 +41,175 @@ _CATEGORIES = {"dimension": "device", "package": "framework", SYSTEM: "os", PYTH
 Maker = Callable[[], str]
 
 
-def api_files(site: Site) -> dict[str, Maker]:
-    """Return what makes each file of the API, by its path."""
-    makers = {f"{BASE}{path}": maker for path, maker in _files(site)}
-    summaries = {path.schema: path.summary for path in reversed(FILES.values())}
-    for name, summary in summaries.items():
-        makers[f"{BASE}schema/{name}.schema.json"] = partial(_schema, name, summary)
-    makers[f"{BASE}openapi.yaml"] = partial(openapi, live=site.live)
-    return makers
+class MachineFiles:
+    """The files of one site for programs: the day of the data takes the place of today."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.facts = site, site.facts
+        self.clock = Clock(date.fromisoformat(self.facts.meta["data_date"]), site.asker.clock.as_of)
+        self.records = Asker(self.facts, self.clock)
+        self.asker = site.asker if self._is_same(self.clock, site.asker.clock) else self.records  # whose answers are made
+        self.edition = Edition(self.facts.meta["data_date"], self.clock.day)
+
+    def files(self) -> dict[str, Maker]:
+        """Return what makes each file of the API, by its path."""
+        makers = {f"{BASE}{path}": maker for path, maker in self._facts_files()}
+        summaries = {path.schema: path.summary for path in reversed(FILES.values())}
+        for name, summary in summaries.items():
+            makers[f"{BASE}schema/{name}.schema.json"] = partial(_schema, name, summary)
+        makers[f"{BASE}openapi.yaml"] = partial(openapi, live=self.site.live)
+        return makers
+
+    def _facts_files(self) -> Iterator[tuple[str, Maker]]:
+        head = self.edition.head
+        calls = {"calls": list(CALLS)} if self.site.live else {}
+        yield (
+            "index.json",
+            lambda: _text({**head, "program": __version__, "paths": list(FILES), **calls, "openapi": "openapi.yaml"}),
+        )
+        yield "products.json", lambda: _text(read(catalog.list_json(self.facts, None, self.clock.day)))
+        yield "images.json", lambda: _text({**head, "repositories": self.records.repositories()})
+        yield "eol.json", lambda: catalog.eol_json(self.facts, None, self.clock.day, _LONG)
+        yield "timeline.json", lambda: timeline.payload(timeline.select(self.facts, self.clock.day))
+        for product in self.facts.products.values():
+            if product.role == "feature":
+                continue
+            name = file_name(product.id)
+            yield f"products/{name}.json", partial(_made, self.records.product, product.id)
+            for shape in (self.latest, self.endoflife, self.renovate):
+                yield f"{shape.__name__}/{name}.json", partial(_made, shape, product.id)
+            for release in products.releases_of(self.facts, product.id):
+                at = f"releases/{name}/{file_name(release.version)}.json"
+                yield at, partial(_made, self.one_release, product.id, release.version)
+        for question, path in self.site.written.items():
+            at = path.removesuffix(".html")
+            yield f"answers/{at}.json", partial(self._answer, question)
+            yield f"shields/{at}.json", partial(_made, lambda q: shield(self.asker.view(q)), question)
+        yield "stacks.json", lambda: _text({**head, "stacks": list(self._stacks())})
+
+    def _is_same(self, one: Clock, other: Clock) -> bool:
+        """Return whether nothing ended between two days: then answers are the same on both."""
+        first, last = sorted((one.day.isoformat(), other.day.isoformat()))
+        return one == other or not any(first <= (release.eol or "") < last for release in products.releases(self.facts))
+
+    def _answer(self, question: PageQuestion) -> str:
+        return _text(answer_payload(self.asker.view(question)), 2)
+
+    def one_release(self, product: str, version: str) -> dict[str, Any]:
+        """Return what `show` prints of this release alone, where its version is a word for several."""
+        content = self.records.release(product, version)
+        entries = [entry for entry in content["releases"] if entry["version"] == version]
+        return {**content, "releases": entries or content["releases"]}
+
+    def latest(self, product: str) -> dict[str, Any]:
+        """Return the newest release of a product and of each series: yanked and pre-release ones where nothing else is."""
+        content = self.records.product(product)
+        stages: dict[str, set[str]] = {}
+        for element in self.facts.elements(product):
+            stages.setdefault(element.release, set()).add(element.stage)
+        rows = list(content["releases"])
+        good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
+        series: dict[str, Any] = {}
+        for row in (*good, *rows):
+            series.setdefault(series_of(self.facts.products[product], row["version"]), row)
+        head = {name: content[name] for name in ("schema", "data_date", "as_of")}
+        newest = (good or rows)[0] if rows else None
+        order = dict.fromkeys(series_of(self.facts.products[product], row["version"]) for row in rows)
+        return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
+
+    def endoflife(self, product: str) -> dict[str, Any]:
+        """Return the series of a product in the shape of endoflife.date: what is not known is left out."""
+        content = self.records.product(product)
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in content["releases"]:
+            groups.setdefault(series_of(self.facts.products[product], row["version"]), []).append(row)
+        cycles = []
+        for name, rows in groups.items():
+            dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
+            ends = [row["eol"] for row in rows if _is_day(row["eol"])]
+            cycle: dict[str, Any] = {"releaseCycle": name}
+            cycle |= {"releaseDate": dates[0]} if dates else {}
+            cycle |= {"eol": max(ends)} if len(ends) == len(rows) else {}
+            cycle |= {"latest": rows[0]["version"]}
+            cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
+            cycles.append(cycle)
+        category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
+        return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
+
+    def renovate(self, product: str) -> dict[str, Any]:
+        """Return the releases of a product for a custom datasource of Renovate; yanked and ended ones are deprecated."""
+        releases = []
+        for row in self.records.product(product)["releases"]:
+            entry: dict[str, Any] = {"version": row["version"]}
+            if _is_day(row["released"]):
+                entry["releaseTimestamp"] = f"{row['released']}T00:00:00Z"
+            if row["yanked"] or row["ended"]:
+                entry["isDeprecated"] = True
+            releases.append(entry)
+        return {"releases": releases}
+
+    def _stacks(self) -> Iterator[dict[str, Any]]:
+        """Yield the stacks of each device and series."""
+        for device in self.asker.form.devices:
+            for series in self.asker.form.series:
+                question = PageQuestion(((self.site.main, series),), (), (device.id,))
+                for stack in answer_payload(self.asker.view(question))["stacks"]:
+                    yield {"series": series, "device": device.id, "stack": stack}
+
+    def llms_text(self) -> str:
+        """Return the file; commands are those of the day of the data."""
+        day = self.clock.day
+        lines = [
+            "# compatkb",
+            "",
+            "> Which versions of PyTorch and its companions work together on Intel GPUs and CPUs, with the source of each "
+            f"claim. Data of {day}.",
+            "",
+            "Copy install commands as they stand: index URL and build label (`+xpu`, `+cpu`) belong together. Agents that can "
+            "start a program ask it over the Model Context Protocol: `compatkb mcp`.",
+            "",
+            "## Today's best",
+            "",
+            *self._best(),
+        ]
+        if ended := list(self._ended(day.isoformat())):
+            lines += ["", "## Not for new projects", "", *ended]
+        for title, links in (("Answers as JSON", self._answers()), ("Pages", _PAGES)):
+            lines += ["", f"## {title}", "", *(f"- [{path}]({path}): {what}" for path, what in links.items())]
+        return "\n".join(lines) + "\n"
+
+    def _answers(self) -> dict[str, str]:
+        """Return the files that answer most, one of each kind that has many."""
+        device, series = self.asker.form.devices[0].id, self.asker.form.series[0]
+        release = releases_of(self.facts, self.site.main)[0].version
+        return {
+            f"{BASE}index.json": "what there is",
+            f"{BASE}stacks.json": "the best stacks of every device and series, with install commands",
+            f"{BASE}answers/{device}/{series}.json": "the answer for one device and series: answers/DEVICE/SERIES.json",
+            f"{BASE}releases/{self.site.main}/{file_name(release)}.json": "one release with builds, claims and sources: "
+            "releases/PRODUCT/VERSION.json",
+            f"{BASE}eol.json": "what is out of support, or will be",
+            f"{BASE}openapi.yaml": "all of it, described",
+        }
+
+    def _ended(self, day: str) -> Iterator[str]:
+        for product in self.facts.products.values():
+            known = product_details(self.facts, product.id)
+            if product.distribution and known.eol and known.eol < day:
+                other = known.replaced_by
+                instead = f"; instead {self.facts.products[other.product].label} {other.specifier}" if other else ""
+                yield f"- {product.name} ({product.distribution}): ended {known.eol}{instead}"
+
+    def _best(self) -> Iterator[str]:
+        for device in self.asker.form.devices:
+            try:
+                view = self.asker.view(PageQuestion(devices=(device.id,)))
+            except CompatkbError:
+                continue
+            for section in view.sections:
+                stack, where = section.group.best, f" {section.title}" if section.title else f" on {section.group.place}"
+                yield f"- {stack.device}, {VERDICTS[stack.verdict]}{where}:"
+                yield from (f"  `{command}`" for command in commands.pip_commands(stack))
 
 
 def _schema(name: str, summary: str) -> str:
@@ -60,54 +218,8 @@ def _schema(name: str, summary: str) -> str:
     return _text(response_schema(name, summary))
 
 
-def data_clock(facts: Snapshot, clock: Clock) -> Clock:
-    """Return the clock of the files: the day of the data takes the place of today."""
-    return Clock(date.fromisoformat(facts.meta["data_date"]), clock.as_of)
-
-
-def _files(site: Site) -> Iterator[tuple[str, Maker]]:
-    facts = site.facts
-    clock = data_clock(facts, site.asker.clock)
-    asker = site.asker if _is_same(facts, clock, site.asker.clock) else Asker(facts, clock)
-    head = Edition(facts.meta["data_date"], clock.day).head
-    calls = {"calls": list(CALLS)} if site.live else {}
-    yield (
-        "index.json",
-        lambda: _text({**head, "program": __version__, "paths": list(FILES), **calls, "openapi": "openapi.yaml"}),
-    )
-    yield "products.json", lambda: _text(read(catalog.list_json(facts, None, clock.day)))
-    yield "images.json", lambda: _text({**head, "repositories": repositories(facts, clock)})
-    yield "eol.json", lambda: catalog.eol_json(facts, None, clock.day, _LONG)
-    yield "timeline.json", lambda: timeline.payload(timeline.select(facts, clock.day))
-    for product in facts.products.values():
-        if product.role == "feature":
-            continue
-        name = file_name(product.id)
-        yield f"products/{name}.json", partial(_made, product_content, facts, product.id, clock)
-        for shape in (latest, endoflife, renovate):
-            yield f"{shape.__name__}/{name}.json", partial(_made, shape, facts, product.id, clock)
-        for release in products.releases_of(facts, product.id):
-            at = f"releases/{name}/{file_name(release.version)}.json"
-            yield at, partial(_made, one_release, facts, product.id, release.version, clock)
-    for question, path in site.written.items():
-        at = path.removesuffix(".html")
-        yield f"answers/{at}.json", partial(_answer, asker, question)
-        yield f"shields/{at}.json", partial(_made, lambda q: shield(asker.view(q)), question)
-    yield "stacks.json", lambda: _text({**head, "stacks": list(_stacks(site, asker))})
-
-
-def _is_same(facts: Snapshot, one: Clock, other: Clock) -> bool:
-    """Return whether nothing ended between two days: then answers are the same on both."""
-    first, last = sorted((one.day.isoformat(), other.day.isoformat()))
-    return one == other or not any(first <= (release.eol or "") < last for release in products.releases(facts))
-
-
 def _made(make: Callable[..., Any], *arguments: Any) -> str:
     return _text(make(*arguments))
-
-
-def _answer(asker: Asker, question: PageQuestion) -> str:
-    return _text(answer_payload(asker.view(question)), 2)
 
 
 def shield(view: AnswerView) -> dict[str, Any]:
@@ -120,74 +232,8 @@ def shield(view: AnswerView) -> dict[str, Any]:
     }
 
 
-def one_release(facts: Snapshot, product: str, version: str, clock: Clock) -> dict[str, Any]:
-    """Return what `show` prints of this release alone, where its version is a word for several."""
-    content = release_content(facts, product, version, clock)
-    entries = [entry for entry in content["releases"] if entry["version"] == version]
-    return {**content, "releases": entries or content["releases"]}
-
-
-def latest(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
-    """Return the newest release of a product, and of each series: yanked and pre-release ones only where nothing else is."""
-    content = product_content(facts, product, clock)
-    stages: dict[str, set[str]] = {}
-    for element in facts.elements(product):
-        stages.setdefault(element.release, set()).add(element.stage)
-    rows = list(content["releases"])
-    good = [row for row in rows if not row["yanked"] and stages.get(row["version"], {"stable"}) & {"stable"}]
-    series: dict[str, Any] = {}
-    for row in (*good, *rows):
-        series.setdefault(series_of(facts.products[product], row["version"]), row)
-    head = {name: content[name] for name in ("schema", "data_date", "as_of")}
-    newest = (good or rows)[0] if rows else None
-    order = dict.fromkeys(series_of(facts.products[product], row["version"]) for row in rows)
-    return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
-
-
-def endoflife(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
-    """Return the series of a product in the shape of endoflife.date: what is not known is left out."""
-    content = product_content(facts, product, clock)
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in content["releases"]:
-        groups.setdefault(series_of(facts.products[product], row["version"]), []).append(row)
-    cycles = []
-    for name, rows in groups.items():
-        dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
-        ends = [row["eol"] for row in rows if _is_day(row["eol"])]
-        cycle: dict[str, Any] = {"releaseCycle": name}
-        cycle |= {"releaseDate": dates[0]} if dates else {}
-        cycle |= {"eol": max(ends)} if len(ends) == len(rows) else {}
-        cycle |= {"latest": rows[0]["version"]}
-        cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
-        cycles.append(cycle)
-    category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
-    return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
-
-
-def renovate(facts: Snapshot, product: str, clock: Clock) -> dict[str, Any]:
-    """Return the releases of a product for a custom datasource of Renovate; yanked and ended ones are deprecated."""
-    releases = []
-    for row in product_content(facts, product, clock)["releases"]:
-        entry: dict[str, Any] = {"version": row["version"]}
-        if _is_day(row["released"]):
-            entry["releaseTimestamp"] = f"{row['released']}T00:00:00Z"
-        if row["yanked"] or row["ended"]:
-            entry["isDeprecated"] = True
-        releases.append(entry)
-    return {"releases": releases}
-
-
 def _is_day(text: str | None) -> bool:
     return bool(text) and len(text or "") == len("YYYY-MM-DD")
-
-
-def _stacks(site: Site, asker: Asker) -> Iterator[dict[str, Any]]:
-    """Yield the stacks of each device and series."""
-    for device in systems.devices(site.facts):
-        for series in systems.series(site.facts):
-            question = PageQuestion(((site.main, series),), (), (device.id,))
-            for stack in answer_payload(asker.view(question))["stacks"]:
-                yield {"series": series, "device": device.id, "stack": stack}
 
 
 def _text(content: Any, indent: int = 1) -> str:
@@ -199,62 +245,3 @@ _PAGES = {
     "products.html": "every product and release",
     "images.html": "container images and what they hold",
 }
-
-
-def llms_text(site: Site) -> str:
-    """Return the file; commands are those of the day of the data."""
-    day = data_clock(site.facts, site.asker.clock).day
-    lines = [
-        "# compatkb",
-        "",
-        "> Which versions of PyTorch and its companions work together on Intel GPUs and CPUs, with the source of each claim. "
-        f"Data of {day}.",
-        "",
-        "Copy install commands as they stand: index URL and build label (`+xpu`, `+cpu`) belong together. Agents that can "
-        "start a program ask it over the Model Context Protocol: `compatkb mcp`.",
-        "",
-        "## Today's best",
-        "",
-        *_best(site),
-    ]
-    if ended := list(_ended(site.facts, day.isoformat())):
-        lines += ["", "## Not for new projects", "", *ended]
-    for title, links in (("Answers as JSON", _answers(site)), ("Pages", _PAGES)):
-        lines += ["", f"## {title}", "", *(f"- [{path}]({path}): {what}" for path, what in links.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _answers(site: Site) -> dict[str, str]:
-    """Return the files that answer most, one of each kind that has many."""
-    device, series = systems.devices(site.facts)[0].id, systems.series(site.facts)[0]
-    release = releases_of(site.facts, site.main)[0].version
-    return {
-        f"{BASE}index.json": "what there is",
-        f"{BASE}stacks.json": "the best stacks of every device and series, with install commands",
-        f"{BASE}answers/{device}/{series}.json": "the answer for one device and series: answers/DEVICE/SERIES.json",
-        f"{BASE}releases/{site.main}/{file_name(release)}.json": "one release with builds, claims and sources: "
-        "releases/PRODUCT/VERSION.json",
-        f"{BASE}eol.json": "what is out of support, or will be",
-        f"{BASE}openapi.yaml": "all of it, described",
-    }
-
-
-def _ended(facts: Snapshot, day: str) -> Iterator[str]:
-    for product in facts.products.values():
-        known = product_details(facts, product.id)
-        if product.distribution and known.eol and known.eol < day:
-            other = known.replaced_by
-            instead = f"; instead {facts.products[other.product].label} {other.specifier}" if other else ""
-            yield f"- {product.name} ({product.distribution}): ended {known.eol}{instead}"
-
-
-def _best(site: Site) -> Iterator[str]:
-    for device in systems.devices(site.facts):
-        try:
-            view = site.asker.view(PageQuestion(devices=(device.id,)))
-        except CompatkbError:
-            continue
-        for section in view.sections:
-            stack, where = section.group.best, f" {section.title}" if section.title else f" on {section.group.place}"
-            yield f"- {stack.device}, {VERDICTS[stack.verdict]}{where}:"
-            yield from (f"  `{command}`" for command in commands.pip_commands(stack))

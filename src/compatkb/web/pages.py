@@ -20,13 +20,12 @@ from compatkb.output.citations import short
 from compatkb.output.labels import Names
 from compatkb.store.queries import products
 from compatkb.version import __version__
-from compatkb.web import systems
 from compatkb.web.answer_view import INSTALLERS, View, view_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
 from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
 from compatkb.web.responses import ProblemDetails
-from compatkb.web.systems import answer_path, file_name, release_path, written_questions
+from compatkb.web.systems import answer_path, file_name, release_path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
@@ -107,17 +106,17 @@ class Site:
     @cached_property
     def written(self) -> dict[PageQuestion, str]:
         """The questions that have a page of their own, and its path."""
-        return {question: answer_path(question, self.main) for question in written_questions(self.facts)}
+        return {question: answer_path(question, self.main) for question in self.asker.form.written()}
 
     @cached_property
     def main(self) -> str:
         """The product whose series the form asks for."""
-        return systems.main_product(self.facts)
+        return self.asker.form.main
 
     @cached_property
     def home(self) -> PageQuestion:
         """The question of the front page: anything on the first device."""
-        return PageQuestion(devices=(systems.devices(self.facts)[0].id,))
+        return PageQuestion(devices=(self.asker.form.devices[0].id,))
 
     def address(self, question: PageQuestion) -> str:
         """Return the address of a question's page, from the site's root."""

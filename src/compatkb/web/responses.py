@@ -48,14 +48,6 @@ class Response(NamedTuple):
     text: str
 
 
-def respond(facts: Snapshot, clock: Clock, kind: str, parameters: Parameters) -> Response:
-    """Return the response to a call: `kind` is one of KINDS; what is wrong with it is a problem document."""
-    try:
-        return Response(200, JSON, KINDS[kind](facts, clock, list(parameters)))
-    except CompatkbError as error:
-        return problem_response(problem_of(error))
-
-
 def problem_of(error: CompatkbError) -> ProblemDetails:
     """Return the problem that an error is."""
     problems = error.problems if isinstance(error, ProblemsError) else ()
@@ -73,83 +65,95 @@ def problem_response(problem: ProblemDetails) -> Response:
     return Response(problem.status, PROBLEM, json_text(problem.document()))
 
 
-def answer_to(facts: Snapshot, clock: Clock, parameters: Parameters) -> Answer:
-    """Return the answer to the question of an address; raises UsageError and GaveUpError."""
-    return resolve(facts, read_question(parameters).request(facts, clock), patience())
-
-
 def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
     """Return what tells whether the time for an answer is over."""
     end = time.process_time() + seconds
     return lambda: time.process_time() > end
 
 
-def _resolve(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    parameters = list(parameters)
-    why = any(name == "why" and text not in ("", "0", "false", "no") for name, text in parameters)
-    answer = answer_to(facts, clock, [(name, text) for name, text in parameters if name != "why"])
-    return answer_json(present(facts, answer), Wanted(why=why))
+class Api:
+    """The calls over one snapshot, on one day."""
+
+    def __init__(self, facts: Snapshot, clock: Clock) -> None:
+        self.facts, self.clock = facts, clock
+
+    def respond(self, kind: str, parameters: Parameters) -> Response:
+        """Return the response to a call: `kind` is one of KINDS; what is wrong with it is a problem document."""
+        try:
+            return Response(200, JSON, KINDS[kind](self, list(parameters)))
+        except CompatkbError as error:
+            return problem_response(problem_of(error))
+
+    def answer(self, parameters: Parameters) -> Answer:
+        """Return the answer to the question of an address; raises UsageError and GaveUpError."""
+        return resolve(self.facts, read_question(parameters).request(self.facts, self.clock), patience())
+
+    def resolve(self, parameters: Parameters) -> str:
+        """Return the answer to a question as JSON; raises UsageError."""
+        parameters = list(parameters)
+        why = any(name == "why" and text not in ("", "0", "false", "no") for name, text in parameters)
+        answer = self.answer([(name, text) for name, text in parameters if name != "why"])
+        return answer_json(present(self.facts, answer), Wanted(why=why))
+
+    def explain(self, parameters: Parameters) -> str:
+        """Return the same, with everything that speaks for it unless it is denied as JSON; raises UsageError."""
+        answer = self.answer(parameters)
+        return answer_json(present(self.facts, answer), Wanted(why=not answer.causes))
+
+    def show(self, parameters: Parameters) -> str:
+        """Return what the data hold of a product, a release or an image as JSON; raises UsageError."""
+        given, day = self._read(parameters, "product", "version")
+        name, _, version = given.get("product", "").partition("==")
+        version = given.get("version", "") or version
+        if not name:
+            raise UsageError("product is needed, such as product=torch")
+        if "/" in name:
+            content = repository_content(self.facts, ":".join(filter(None, (name, version))), day)
+            return Edition(self.facts.meta["data_date"], day).document(content)
+        product = find_product(self.facts, name)
+        if product.role == "feature":
+            return features.features_json(features.Features(self.facts, day, feature=product.id))
+        if version:
+            return catalog.release_json(self.facts, product, version, day)
+        return catalog.product_json(self.facts, product, day)
+
+    def eol(self, parameters: Parameters) -> str:
+        """Return ends of life as JSON; raises UsageError."""
+        given, day = self._read(parameters, "product", "within")
+        product = find_product(self.facts, given["product"]) if "product" in given else None
+        return catalog.eol_json(self.facts, product, day, parse_days(given.get("within", "90d")))
+
+    def search(self, parameters: Parameters) -> str:
+        """Return the records that have all of some words as JSON; raises UsageError."""
+        given, day = self._read(parameters, "q", "limit")
+        limit = given.get("limit", "20")
+        if not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 1000):
+            raise UsageError(f"limit is a number from 1 to 1000, not {limit!r}")
+        found, edition = find(self.facts, split_words(given.get("q", "")), day), Edition(self.facts.meta["data_date"], day)
+        return search_text(found, edition, int(limit), as_json=True)
+
+    def _read(self, parameters: Parameters, *names: str) -> tuple[dict[str, str], date]:
+        """Return the parameters that a call knows, each at most once, and the day that it is about."""
+        given: dict[str, str] = {}
+        for name, text in parameters:
+            plain = name.replace("_", "-")
+            if plain not in (*names, "as-of"):
+                raise UsageError(f"unknown parameter {name[:60]!r}; known: {', '.join((*names, 'as-of'))}")
+            if plain in given:
+                raise UsageError(f"{plain} is given more than once")
+            if len(text) > MOST_CHARACTERS:
+                raise UsageError(f"{plain} is longer than {MOST_CHARACTERS} characters")
+            if text.strip():
+                given[plain] = text.strip()
+        day = parse_day(given.pop("as-of")) if "as-of" in given else None
+        return given, Clock(self.clock.today, day or self.clock.as_of).day
 
 
-def _explain(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    answer = answer_to(facts, clock, parameters)
-    return answer_json(present(facts, answer), Wanted(why=not answer.causes))
-
-
-def _show(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    given, day = _read(parameters, clock, "product", "version")
-    name, _, version = given.get("product", "").partition("==")
-    version = given.get("version", "") or version
-    if not name:
-        raise UsageError("product is needed, such as product=torch")
-    if "/" in name:
-        content = repository_content(facts, ":".join(filter(None, (name, version))), day)
-        return Edition(facts.meta["data_date"], day).document(content)
-    product = find_product(facts, name)
-    if product.role == "feature":
-        return features.features_json(features.Features(facts, day, feature=product.id))
-    if version:
-        return catalog.release_json(facts, product, version, day)
-    return catalog.product_json(facts, product, day)
-
-
-def _eol(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    given, day = _read(parameters, clock, "product", "within")
-    product = find_product(facts, given["product"]) if "product" in given else None
-    return catalog.eol_json(facts, product, day, parse_days(given.get("within", "90d")))
-
-
-def _search(facts: Snapshot, clock: Clock, parameters: Parameters) -> str:
-    given, day = _read(parameters, clock, "q", "limit")
-    limit = given.get("limit", "20")
-    if not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 1000):
-        raise UsageError(f"limit is a number from 1 to 1000, not {limit!r}")
-    found, edition = find(facts, split_words(given.get("q", "")), day), Edition(facts.meta["data_date"], day)
-    return search_text(found, edition, int(limit), as_json=True)
-
-
-KINDS: Mapping[str, Callable[[Snapshot, Clock, list[tuple[str, str]]], str]] = {
-    "resolve": _resolve,
-    "explain": _explain,
-    "show": _show,
-    "eol": _eol,
-    "search": _search,
+KINDS: Mapping[str, Callable[[Api, list[tuple[str, str]]], str]] = {
+    "resolve": Api.resolve,
+    "explain": Api.explain,
+    "show": Api.show,
+    "eol": Api.eol,
+    "search": Api.search,
 }
 """The calls of the API, each as the command of that name."""
-
-
-def _read(parameters: Parameters, clock: Clock, *names: str) -> tuple[dict[str, str], date]:
-    """Return the parameters that a call knows, each at most once, and the day that it is about."""
-    given: dict[str, str] = {}
-    for name, text in parameters:
-        plain = name.replace("_", "-")
-        if plain not in (*names, "as-of"):
-            raise UsageError(f"unknown parameter {name[:60]!r}; known: {', '.join((*names, 'as-of'))}")
-        if plain in given:
-            raise UsageError(f"{plain} is given more than once")
-        if len(text) > MOST_CHARACTERS:
-            raise UsageError(f"{plain} is longer than {MOST_CHARACTERS} characters")
-        if text.strip():
-            given[plain] = text.strip()
-    day = parse_day(given.pop("as-of")) if "as-of" in given else None
-    return given, Clock(clock.today, day or clock.as_of).day

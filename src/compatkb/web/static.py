@@ -11,7 +11,7 @@ from compatkb.export.calendar import calendar_text
 from compatkb.store.reader import Snapshot
 from compatkb.web import data_pages
 from compatkb.web.asker import Asker
-from compatkb.web.machine_files import api_files, llms_text
+from compatkb.web.machine_files import MachineFiles
 from compatkb.web.pages import ASSETS, Site, sources
 
 MARK = ".compatkb-site"
@@ -80,12 +80,13 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         "api.html": data_pages.api_page,
     }
     makers |= {path: partial(page, site) for path, page in pages.items()}
-    for path, product, version in data_pages.paths(site.facts):
+    for path, product, version in data_pages.paths(site):
         if version:
             makers[path] = partial(data_pages.release_page, site, product, version, path)
         else:
             makers[path] = partial(data_pages.product_page, site, product, path)
-    makers["llms.txt"] = partial(llms_text, site)
+    machine = MachineFiles(site)
+    makers["llms.txt"] = machine.llms_text
     makers["eol.ics"] = partial(calendar_text, site.facts)
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
@@ -93,7 +94,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         makers["index.html"] = partial(site.answer_page, site.home, "index.html")
         for question, path in site.written.items():
             makers[path] = partial(site.answer_page, question, path)
-    return makers | api_files(site)
+    return makers | machine.files()
 
 
 def _written(site: Site) -> str:

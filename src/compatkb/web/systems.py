@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.core.names import is_free_threaded
@@ -10,6 +11,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 
 WINDOWS, WSL = "windows", "wsl2"
+RECENT = 8
+"""So many of the newest Pythons have pages; older ones are asked for seldom, and so are devices served on request alone."""
 
 
 class Value(NamedTuple):
@@ -19,36 +22,6 @@ class Value(NamedTuple):
     label: str
     part_of: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
-
-
-def main_product(facts: Snapshot) -> str:
-    """Return the product whose series the form asks for: what the preferred route is made of."""
-    return facts.routes[0].provider
-
-
-def devices(facts: Snapshot) -> list[Value]:
-    """Return the devices that some route reaches."""
-    served = products.served_devices(facts)
-    return [value for value in values(facts, "device") if value.id in served]
-
-
-def values(facts: Snapshot, product: str) -> list[Value]:
-    """Return the values of a listed product, in the order of its file."""
-    releases = products.releases_of(facts, product)
-    return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
-
-
-def series(facts: Snapshot) -> list[str]:
-    """Return the series of the main product, newest first."""
-    product = main_product(facts)
-    depth = facts.products[product].series
-    names = [".".join(element.release.split(".")[:depth]) for element in facts.elements(product)]
-    return list(dict.fromkeys(reversed(names)))
-
-
-def pythons(facts: Snapshot) -> list[str]:
-    """Return the Python minors, oldest first; free-threaded builds are left out."""
-    return [python for python in facts.grid["python"] if not is_free_threaded(python)]
 
 
 _PREFIXES = {"python": "py"}
@@ -74,23 +47,54 @@ def answer_path(question: PageQuestion, main: str) -> str:
     return f"{question.devices[0]}/{'_'.join(parts) or 'any'}.html"
 
 
-RECENT = 8
-"""So many of the newest Pythons have pages; older ones are asked for seldom, and so are devices served on request alone."""
+class FormValues:
+    """The values that the form offers, and the questions that have pages."""
 
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
 
-def written_questions(facts: Snapshot) -> Iterator[PageQuestion]:
-    """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
-    main = main_product(facts)
-    places = [value.id for value in values(facts, "os") if value.id in (*facts.families, WSL)]
-    usual = {name for route in facts.routes if not route.on_request for name in route.devices}
-    for device in (device for device in devices(facts) if device.id in usual):
-        alone = PageQuestion(devices=(device.id,))
-        for name in ("", *series(facts)):
-            at = alone.fix(main, name)
-            yield at
-            yield from (at.fix("os", place) for place in places)
-            yield from (at.fix("python", python) for python in pythons(facts)[-RECENT:])
-        for value in values(facts, "hardware"):
-            if device.id in value.devices:
-                yield alone.fix("hardware", value.id)
-                yield from (alone.fix("hardware", value.id).fix("os", place) for place in facts.families[1:])
+    @cached_property
+    def main(self) -> str:
+        """The product whose series the form asks for: what the preferred route is made of."""
+        return self.facts.routes[0].provider
+
+    @cached_property
+    def devices(self) -> list[Value]:
+        """The devices that some route reaches."""
+        served = products.served_devices(self.facts)
+        return [value for value in self.values("device") if value.id in served]
+
+    def values(self, product: str) -> list[Value]:
+        """Return the values of a listed product, in the order of its file."""
+        releases = products.releases_of(self.facts, product)
+        return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
+
+    @cached_property
+    def series(self) -> list[str]:
+        """The series of the main product, newest first."""
+        product = self.main
+        depth = self.facts.products[product].series
+        names = [".".join(element.release.split(".")[:depth]) for element in self.facts.elements(product)]
+        return list(dict.fromkeys(reversed(names)))
+
+    @cached_property
+    def pythons(self) -> list[str]:
+        """The Python minors, oldest first; free-threaded builds are left out."""
+        return [python for python in self.facts.grid["python"] if not is_free_threaded(python)]
+
+    def written(self) -> Iterator[PageQuestion]:
+        """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
+        main = self.main
+        places = [value.id for value in self.values("os") if value.id in (*self.facts.families, WSL)]
+        usual = {name for route in self.facts.routes if not route.on_request for name in route.devices}
+        for device in (device for device in self.devices if device.id in usual):
+            alone = PageQuestion(devices=(device.id,))
+            for name in ("", *self.series):
+                at = alone.fix(main, name)
+                yield at
+                yield from (at.fix("os", place) for place in places)
+                yield from (at.fix("python", python) for python in self.pythons[-RECENT:])
+            for value in self.values("hardware"):
+                if device.id in value.devices:
+                    yield alone.fix("hardware", value.id)
+                    yield from (alone.fix("hardware", value.id).fix("os", place) for place in self.facts.families[1:])

@@ -21,7 +21,7 @@ from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import read_question
-from compatkb.web.responses import JSON, KINDS, ProblemDetails, Response, problem_of, problem_response, respond
+from compatkb.web.responses import JSON, KINDS, Api, ProblemDetails, Response, problem_of, problem_response
 
 ANSWER, SHIELD = "answer", "shield"
 HTML = "text/html; charset=utf-8"
@@ -48,8 +48,8 @@ class _Desk:
         from compatkb.web.asker import Asker
         from compatkb.web.pages import Site
 
-        self.facts, self.clock = Snapshot(source.snapshot), source.clock
-        self.site = Site(Asker(self.facts, source.clock), live=True)
+        facts = Snapshot(source.snapshot)
+        self.api, self.site = Api(facts, source.clock), Site(Asker(facts, source.clock), live=True)
         self.files: dict[str, Callable[[], str]] | None = None
 
     def shield(self, parameters: tuple[tuple[str, str], ...]) -> str:
@@ -102,7 +102,7 @@ def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
 
 def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
     if kind in KINDS:
-        return respond(desk.facts, desk.clock, kind, parameters)
+        return desk.api.respond(kind, parameters)
     try:
         if kind == ANSWER:
             return Response(200, HTML, desk.site.question_page(parameters))
