@@ -13,7 +13,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.mcp.pins import PinnedSet, guessed_name, new_side, pinned_sets
+from compatkb.mcp.pins import PinnedSet, PinReader, guessed_name, new_side
 from compatkb.mcp.protocol import AgentTool
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.citations import Numbers, short
@@ -50,34 +50,99 @@ def _words(described: str) -> dict[str, Any]:
     return {"type": "array", "description": described, "maxItems": 40, "items": {"type": "string", "maxLength": 200}}
 
 
+class _Asked:
+    """The answers to one call, over some facts; `expired` tells that its time is over."""
+
+    def __init__(self, facts: Snapshot, expired: Callable[[], bool]) -> None:
+        self.facts, self.expired, self.clock = facts, expired, Clock(current_day())
+
+    def resolve(self, words: list[str]) -> str:
+        """Return the answer to words."""
+        request = make_request(self.facts, (), words, (), self.clock)
+        return _answer(present(self.facts, answer_of(self.facts, request, self.expired)))
+
+    def explain(self, pins: list[str]) -> str:
+        """Return whether versions work together; raises UsageError where there are none."""
+        if not pins:
+            raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
+        return self.resolve(pins)
+
+    def diagnose(self, text: str) -> str:
+        """Return what may be behind a printed error."""
+        from compatkb.doctor.diagnose import diagnose
+
+        diagnosis = diagnose(self.facts, text, self.clock)
+        return _cut(diagnosis_text(present_diagnosis(self.facts, diagnosis, self.clock.day)))
+
+    def show(self, product: str, version: str = "") -> str:
+        """Return what the data hold of a product or a version; raises UsageError."""
+        day, known = self.clock.day, find_product(self.facts, product)
+        return _cut(
+            text_of(release_screen(self.facts, known, version, day) if version else product_screen(self.facts, known, day))
+        )
+
+    def check_text(self, text: str, name: str = "") -> str:
+        """Return what is wrong with the text of a file, and what goes with its pins; raises UsageError."""
+        text = new_side(text)
+        path = PurePosixPath(name.replace("\\", "/") or guessed_name(text)).as_posix().lstrip("/")
+        if not reads(path):
+            raise UsageError(f"{name!r} is no name of a file that is checked, such as requirements.txt, Dockerfile, README.md")
+        context, document = CheckContext(self.facts, self.clock), TextDocument(path, text)
+        findings = check([document], context).findings
+        order = list(Severity)
+        ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
+        report = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
+        for pinned in PinReader(context).sets(document):
+            report += "".join(f"{remark}\n" for remark in pinned.remarks)
+            try:
+                report += f"\ntogether: {_answer(present(self.facts, self._together(pinned)))}"
+            except GaveUpError:
+                continue
+        return _cut(f"{report}data of {self.facts.meta['data_date']}\n")
+
+    def _together(self, pinned: PinnedSet) -> Answer:
+        """Return the answer with the leaves where the packages go together; else those that move bring their own."""
+        answer = self._served(pinned.without_leaves, pinned)
+        for _ in range(_FEWER):
+            if answer.verdict.is_usable or answer.nearest or answer.beside or not (fewer := self._in_the_way(answer)):
+                break
+            answer = self._served(fewer, pinned)
+        if pinned.request == pinned.without_leaves or not answer.verdict.is_usable:
+            return answer
+        whole = self._served(pinned.request, pinned)
+        return whole if whole.stacks or whole.nearest else answer
+
+    def _in_the_way(self, answer: Answer) -> Request | None:
+        """Return a request for what the causes name alone, or without the one product that they name; None for no fewer."""
+        request = answer.request
+        asked = {
+            name
+            for name in (*(pin.product for pin in request.pins), *request.bare)
+            if self.facts.products[name].role != "dimension"
+        }
+        named = asked.intersection(name for cause in answer.causes for name in cause.blocker[1:])
+        left = named if len(named) > 1 else asked - named
+        if not named or not left or left == asked:
+            return None
+        pins = tuple(pin for pin in request.pins if pin.product in left or pin.product not in asked)
+        return request._replace(pins=pins, bare=tuple(name for name in request.bare if name in left))
+
+    def _served(self, request: Request, pinned: PinnedSet) -> Answer:
+        """Return the answer; what it proposes is from the indexes of the text wherever they have a way out."""
+        answer = answer_of(self.facts, request, self.expired)
+        if pinned.channels is None:
+            return answer
+        served = answer_of(self.facts, request._replace(channels=pinned.channels), self.expired)
+        if answer.verdict.is_usable:
+            return served if served.verdict.is_usable or served.nearest else answer
+        return answer._replace(nearest=served.nearest or answer.nearest)
+
+
 def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[AgentTool]:
     """Return the tools over some facts; `patience` returns what tells that the time for one answer is over."""
 
-    def answer(words: list[str]) -> AnswerView:
-        clock = Clock(current_day())
-        return present(facts, answer_of(facts, make_request(facts, (), words, (), clock), patience()))
-
-    def resolve(words: list[str]) -> str:
-        return _answer(answer(words))
-
-    def explain(pins: list[str]) -> str:
-        if not pins:
-            raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
-        return _answer(answer(pins))
-
-    def check_text(text: str, name: str = "") -> str:
-        return _check(facts, text, name, patience())
-
-    def diagnose(text: str) -> str:
-        from compatkb.doctor.diagnose import diagnose as look
-
-        clock = Clock(current_day())
-        return _cut(diagnosis_text(present_diagnosis(facts, look(facts, text, clock), clock.day)))
-
-    def show(product: str, version: str = "") -> str:
-        day, known_product = current_day(), find_product(facts, product)
-        screen = release_screen(facts, known_product, version, day) if version else product_screen(facts, known_product, day)
-        return _cut(text_of(screen))
+    def asked(method: Callable[..., str]) -> Callable[..., str]:
+        return lambda **arguments: method(_Asked(facts, patience()), **arguments)
 
     file = _string("its name, which tells the format: requirements.txt, pyproject.toml, Dockerfile, README.md, a.sh", 300)
     return (
@@ -86,35 +151,35 @@ def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequen
             "Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
             {"words": _words("products, pins and where it runs: torch, ipex==2.8.0, xpu or cpu, B580, ubuntu24.04, py3.12")},
             ("words",),
-            resolve,
+            asked(_Asked.resolve),
         ),
         AgentTool(
             "explain",
             "Say whether these exact versions work together, why or why not, with sources and the nearest sets that do.",
             {"pins": _words("such as torch==2.8.0, intel-extension-for-pytorch==2.8.10+xpu, py3.12, xpu")},
             ("pins",),
-            explain,
+            asked(_Asked.explain),
         ),
         AgentTool(
             "check_text",
             "Check pins and install commands, before or after they are written: what is wrong, and the right pins.",
             {"text": _string("the content of a file, or lines of it", 100_000), "name": file},
             ("text",),
-            check_text,
+            asked(_Asked.check_text),
         ),
         AgentTool(
             "diagnose",
             "Name what may be behind an error that a program printed, and what mends it.",
             {"text": _string("what was printed, the whole traceback at best", 100_000)},
             ("text",),
-            diagnose,
+            asked(_Asked.diagnose),
         ),
         AgentTool(
             "show",
             "Show a product, or one version: dates, end of life, builds with their index, what it needs.",
             {"product": _string("torch, ipex, triton-xpu, gpu-driver, ...", 100), "version": _string("2.8.0 or 2.8", 100)},
             ("product",),
-            show,
+            asked(_Asked.show),
         ),
     )
 
@@ -146,63 +211,6 @@ def _cited(stack: StackView) -> list[str]:
         if build.requested:
             numbers.marks(build.sources[:1])
     return [short(source) for source in numbers.sources]
-
-
-def _check(facts: Snapshot, text: str, name: str, expired: Callable[[], bool]) -> str:
-    text = new_side(text)
-    path = PurePosixPath(name.replace("\\", "/") or guessed_name(text)).as_posix().lstrip("/")
-    if not reads(path):
-        raise UsageError(f"{name!r} is no name of a file that is checked, such as requirements.txt, Dockerfile, README.md")
-    context, document = CheckContext(facts, Clock(current_day())), TextDocument(path, text)
-    findings = check([document], context).findings
-    order = list(Severity)
-    ranked = sorted(findings, key=lambda finding: (-order.index(finding.level), finding.order))
-    report = _cut(_findings(ranked), MOST // 2) if ranked else f"no findings in {path}\n"
-    for pinned in pinned_sets(document, context):
-        report += "".join(f"{remark}\n" for remark in pinned.remarks)
-        try:
-            report += f"\ntogether: {_answer(present(facts, _together(facts, pinned, expired)))}"
-        except GaveUpError:
-            continue
-    return _cut(f"{report}data of {facts.meta['data_date']}\n")
-
-
-def _together(facts: Snapshot, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
-    """Return the answer with the leaves where the packages go together; where they do not, those that move bring their own."""
-    answer = _served(facts, pinned.without_leaves, pinned, expired)
-    for _ in range(_FEWER):
-        if answer.verdict.is_usable or answer.nearest or answer.beside or not (fewer := _in_the_way(facts, answer)):
-            break
-        answer = _served(facts, fewer, pinned, expired)
-    if pinned.request == pinned.without_leaves or not answer.verdict.is_usable:
-        return answer
-    whole = _served(facts, pinned.request, pinned, expired)
-    return whole if whole.stacks or whole.nearest else answer
-
-
-def _in_the_way(facts: Snapshot, answer: Answer) -> Request | None:
-    """Return a request for what the causes name alone, or without the one product that they name; None for no fewer."""
-    request = answer.request
-    asked = {
-        name for name in (*(pin.product for pin in request.pins), *request.bare) if facts.products[name].role != "dimension"
-    }
-    named = asked.intersection(name for cause in answer.causes for name in cause.blocker[1:])
-    left = named if len(named) > 1 else asked - named
-    if not named or not left or left == asked:
-        return None
-    pins = tuple(pin for pin in request.pins if pin.product in left or pin.product not in asked)
-    return request._replace(pins=pins, bare=tuple(name for name in request.bare if name in left))
-
-
-def _served(facts: Snapshot, request: Request, pinned: PinnedSet, expired: Callable[[], bool]) -> Answer:
-    """Return the answer; what it proposes is from the indexes of the text wherever they have a way out."""
-    answer = answer_of(facts, request, expired)
-    if pinned.channels is None:
-        return answer
-    served = answer_of(facts, request._replace(channels=pinned.channels), expired)
-    if answer.verdict.is_usable:
-        return served if served.verdict.is_usable or served.nearest else answer
-    return answer._replace(nearest=served.nearest or answer.nearest)
 
 
 def _findings(findings: Iterable[Finding]) -> str:
