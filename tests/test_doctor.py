@@ -24,7 +24,7 @@ from machine_labels import missing
 from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.graphics import read_graphics, read_nodes
-from compatkb.doctor.machine.interpreter import read_interpreter
+from compatkb.doctor.machine.interpreter import active, read_interpreter
 from compatkb.doctor.machine.reports import read_report
 from compatkb.doctor.machine.system import read_libraries, read_packages, read_release
 from compatkb.doctor.questions import KnownData
@@ -451,6 +451,52 @@ def test_pip_inspect(run: Callable[..., Run], mismatched: str, monkeypatch: pyte
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(report), encoding="utf-8"))
     code, answer = of_json(run, "-")
     assert (code, answer["verdict"], answer["graphics"]) == (1, "does-not-work", None)
+
+
+@pytest.mark.parametrize("torch", ["2.8.0", "2.8.0+cpu"])
+def test_mixed_builds(run: Callable[..., Run], tmp_path: Path, torch: str) -> None:
+    """A build for GPUs is the wish for one: torch beside it that is none is named, and changed for its own release."""
+    report = {
+        "installed": [
+            {"metadata": {"name": name, "version": version}}
+            for name, version in (("torch", torch), ("intel-extension-for-pytorch", "2.8.10+xpu"))
+        ],
+        "environment": {"python_full_version": "3.12.3", "sys_platform": "linux", "platform_machine": "x86_64"},
+    }
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report), encoding="utf-8")
+    code, answer = of_json(run, str(path))
+    assert (code, answer["verdict"]) == (1, "does-not-work")
+    assert [remark["rule"] for remark in answer["remarks"] if remark["level"] == "error"] == ["mixed-builds"]
+    assert {"2.8.0+xpu"} == {step["after"] for step in answer["steps"] if step["distribution"] == "torch"}
+
+
+def test_one_kind_is_not_mixed(run: Callable[..., Run], matching: str) -> None:
+    """Builds that are all for one device are not called mixed."""
+    assert "mixed-builds" not in run("doctor", "--python", matching).out
+
+
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [
+        ({"VIRTUAL_ENV": "a", "CONDA_PREFIX": "b"}, "a"),
+        ({"CONDA_PREFIX": "b", "CONDA_DEFAULT_ENV": "work"}, "b"),
+        ({"CONDA_PREFIX": "b", "CONDA_DEFAULT_ENV": "base"}, "project/.venv"),
+        ({"VIRTUAL_ENV": "gone"}, "project/.venv"),
+        ({}, "project/.venv"),
+    ],
+    ids=["venv", "conda", "base of conda", "a folder that is gone", "none"],
+)
+def test_the_active_environment(tmp_path: Path, variables: dict[str, str], wanted: str) -> None:
+    """The environment asked about is the active one, else `.venv` of the folder or above; else that of the program."""
+    for name in ("a", "b", "project/.venv"):
+        (tmp_path / name / "bin").mkdir(parents=True)
+        (tmp_path / name / "bin" / "python").touch()
+        (tmp_path / name / "pyvenv.cfg").touch()
+    (tmp_path / "project" / "src").mkdir()
+    places = {name: value if name == "CONDA_DEFAULT_ENV" else str(tmp_path / value) for name, value in variables.items()}
+    assert active(places, tmp_path / "project" / "src") == str(tmp_path / wanted / "bin" / "python")
+    assert active({}, tmp_path / "a") == sys.executable
 
 
 COLLECTED = """Collecting environment information...

@@ -82,7 +82,12 @@ def doctor(
         o.word("REPORT", "examine the JSON of `pip inspect` or the output of a collect_env script; - reads standard input"),
     ] = None,
     python: Annotated[
-        str | None, o.value("--python", "PATH", "the interpreter to look at (default: the one that runs this)")
+        str | None,
+        o.value(
+            "--python",
+            "PATH",
+            "the interpreter to look at (default: that of the active environment, else of .venv, else the one that runs this)",
+        ),
     ] = None,
     sysfs: Annotated[str | None, o.value("--sysfs", "ROOT", "read the graphics from this copy of /sys")] = None,
     shell: o.Shell = None,
@@ -119,14 +124,11 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
 def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "Machine":
     """Return this machine with one of its interpreters."""
     from compatkb.doctor.machine.graphics import read_graphics, read_nodes
-    from compatkb.doctor.machine.interpreter import here, read_interpreter
+    from compatkb.doctor.machine.interpreter import active, read_interpreter
     from compatkb.doctor.machine.system import read_libraries, read_packages, read_release, read_variables
     from compatkb.doctor.questions import KnownData
 
-    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
-    if not python and active and Path(active).resolve() != Path(sys.prefix).resolve():
-        print(f"remark: the environment {active} is active; name its interpreter with --python", file=sys.stderr)
-    machine = read_interpreter(python or here(), KnownData(facts).modules())
+    machine = read_interpreter(python or active(os.environ, Path.cwd()), KnownData(facts).modules())
     names = [record["library"] for record in guide_records(facts, "generation")]
     folders = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if part]
     libraries = read_libraries([*folders, Path(machine.prefix or sys.prefix) / "lib"], names)

@@ -122,15 +122,30 @@ class KnownMachine(Questions):
         return self.devices_of(self.hardware[0])[:1] if self.hardware else ()
 
     def _devices(self) -> tuple[str, ...]:
-        """Return the devices that what is installed serves; for nothing installed, those of the hardware that was seen."""
-        for item in self.held:
-            if item.product.id in self.providers and item.known:
-                version = str(item.installed.version)
-                chosen = self.facts.elements(item.product.id).of(self.mask_of(item.product.id, version))
-                exact = [e for e in chosen if e.version == version] or chosen
-                served = {device for e in exact for device in e.devices}
-                return tuple(sorted(served)) if len(served) == 1 else ()
-        return self.seen_devices
+        """Return the devices that what is installed is for; for nothing installed, those of the hardware that was seen.
+
+        A build for GPUs alone is the wish for one, whatever stands beside it; else what brings the device decides.
+        """
+        served = [(item, self._served(item)) for item in self.held if item.known and item.core]
+        wished = (devices for _, devices in served if len(devices) == 1 and self.is_graphic(devices[0]))
+        brought = (devices for item, devices in served if item.product.id in self.providers)
+        devices = next(wished, None) or next(brought, self.seen_devices)
+        return devices if len(devices) == 1 else ()
+
+    def _served(self, item: InstalledDistribution) -> tuple[str, ...]:
+        """Return the devices of the very build that is installed."""
+        version = str(item.installed.version)
+        chosen = self.facts.elements(item.product.id).of(self.mask_of(item.product.id, version))
+        exact = [e for e in chosen if e.version == version] or chosen
+        return tuple(sorted({device for e in exact for device in e.devices}))
+
+    @property
+    def mixed(self) -> tuple[InstalledDistribution, ...]:
+        """The builds that are not for the GPU that another build is for, such as torch 2.8.0 beside IPEX 2.8.10+xpu."""
+        if not self.devices or not self.is_graphic(self.devices[0]):
+            return ()
+        served = ((item, self._served(item)) for item in self.held if item.known and item.core)
+        return tuple(item for item, devices in served if devices and self.devices[0] not in devices)
 
     @property
     def place(self) -> list[tuple[str, str]]:
@@ -238,6 +253,19 @@ class KnownMachine(Questions):
 def _named(graphics: Graphics, record: dict[str, Any]) -> Seen:
     sources = tuple((source[0], source[1]) for source in record["sources"])
     return Seen(graphics, record["name"], record["hardware"], record["note"], sources)
+
+
+def mixed_remark(held: tuple[InstalledDistribution, ...], mixed: tuple[InstalledDistribution, ...], device: str) -> Remark:
+    """Return that builds for a GPU stand beside others of the same release that are not for it."""
+    strange = [f"{item.installed.name} {item.installed.version}" for item in mixed]
+    named = (
+        f"{', '.join(strange[:-1])} and {strange[-1]} are not {device} builds"
+        if strange[1:]
+        else f"{strange[0]} is no {device} build"
+    )
+    right = next((item for item in held if item not in mixed and str(item.installed.version).endswith(f"+{device}")), None)
+    beside = f", {right.installed.name} {right.installed.version} is" if right else ""
+    return Remark("mixed-builds", Severity.ERROR, f"{named}{beside}")
 
 
 def package_remarks(held: tuple[InstalledDistribution, ...]) -> list[Remark]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Certainty, Role, Verdict
-from compatkb.doctor.known_machine import InstalledDistribution, Remark, Seen, package_remarks
+from compatkb.doctor.known_machine import InstalledDistribution, Remark, Seen, mixed_remark, package_remarks
 from compatkb.doctor.machine import Machine
 from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.upgrade_path import UpgradePath, UpgradeStep
@@ -35,6 +35,7 @@ class Examination(NamedTuple):
     unserved: bool = False  # what is installed is built for a GPU, and none that the makers name for it is here
     instead: SuccessorStack | None = None  # what takes the place of installed products that have ended
     proven: Stack | None = None  # beside a stack that is proposed and only likely: the best one of which every step is certain
+    mixed: bool = False  # builds for a GPU beside builds that are not for it: torch is no build for what it is to run on
     unused: bool = False  # there is a GPU, or a build for one, and torch does not use it
 
     @property
@@ -46,6 +47,8 @@ class Examination(NamedTuple):
         """
         if self.answer is None:
             return Verdict.UNKNOWN if self.doubtful else NOTHING_INSTALLED
+        if self.mixed:
+            return Verdict.DOES_NOT_WORK
         works = self.answer.verdict.is_usable
         if not self.doubtful and not (self.unserved and works):
             return UNUSED if works and self.unused else self.answer.verdict
@@ -85,7 +88,9 @@ class _Examining(UpgradePath):
         for name, version in beside:
             message = f"no source lists {name} {version} with the others; nothing excludes it"
             remarks.append(Remark("not-named-together", Severity.WARNING, message))
-        there = best is not None and best.where == "same" and all(item.known or not item.core for item in held)
+        mixed = self.mixed
+        remarks += [mixed_remark(held, mixed, devices[0])] if mixed else []
+        there = best is not None and best.where == "same" and not mixed and all(item.known or not item.core for item in held)
         steps = self.steps_to(best.stack) if best and not there else ()
         hardware = [("hardware", name) for name in self.hardware[:1]]
         served = (best.stack.device,) if best else devices
@@ -107,6 +112,7 @@ class _Examining(UpgradePath):
             unserved,
             instead,
             proven,
+            bool(mixed),
             unused,
         )
 

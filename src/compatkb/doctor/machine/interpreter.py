@@ -95,9 +95,18 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
     )
 
 
-def here() -> str:
-    """Return the interpreter that runs this program."""
-    return sys.executable
+def active(variables: Mapping[str, str], folder: Path) -> str:
+    """Return the interpreter of the environment that is active, by the order of uv; else the one that runs this program.
+
+    `VIRTUAL_ENV`, then a conda environment that is not its base, then `.venv` in `folder` or nearest above it. A program that
+    pipx or uvx installed runs in an environment of its own, which is not the one asked about.
+    """
+    places = [Path(named)] if (named := variables.get("VIRTUAL_ENV")) else []
+    if (conda := variables.get("CONDA_PREFIX")) and variables.get("CONDA_DEFAULT_ENV") != "base":
+        places.append(Path(conda))
+    places += [above / ".venv" for above in (folder, *folder.parents) if (above / ".venv" / "pyvenv.cfg").is_file()][:1]
+    interpreters = [place / name for place in places for name in ("bin/python", "Scripts/python.exe", "python.exe")]
+    return next((str(interpreter) for interpreter in interpreters if interpreter.is_file()), sys.executable)
 
 
 def _ask(python: str, modules: list[str]) -> dict[str, Any]:
