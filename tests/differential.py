@@ -31,7 +31,7 @@ from compatkb.request.parser import make_request
 from compatkb.schema import Level, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
-from compatkb.validate import pip
+from compatkb.validate import installers as pip
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.indexes import listed, network
 from compatkb.validate.session import run_context

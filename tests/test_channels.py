@@ -21,15 +21,15 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.loader import load
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip
+from compatkb.validate import installers as pip
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.indexes import addresses_of, shown
-from compatkb.validate.published import check as check_published
+from compatkb.validate.installers import check_uv
+from compatkb.validate.levels import check_published
 from compatkb.validate.targets import this_platform
-from compatkb.validate.uv import check as check_uv
 
 ABI = f"cp{PYTHON.replace('.', '')}"
 HERE = f"{ABI}-{ABI}-linux_x86_64"

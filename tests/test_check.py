@@ -11,13 +11,12 @@ from builders import LONG_AGO, build, index, listing, needs, product, release, u
 from conftest import clock
 
 import compatkb.check as checking
-from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import Settings, matches, parse_settings
-from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.document import CheckContext, TextDocument, diff, mended
 from compatkb.check.files import document_of, find
-from compatkb.check.fixes import diff, mended
 from compatkb.check.report_text import Shown, excerpt, report_lines, report_payload
 from compatkb.check.rules import CheckRule, explanation
+from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.errors import UsageError

@@ -17,8 +17,7 @@ from test_check_markdown import CLEAN, DAY, PLANTED
 
 from compatkb.check import CHECKERS, REPOSITORY_CHECKERS, CheckReport, check, rules_by_id
 from compatkb.check.config import Settings
-from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.fixes import mended
+from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Finding, Severity

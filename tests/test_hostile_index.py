@@ -16,13 +16,13 @@ from loopback import Index, serve
 from validation import HERE, with_own_pip
 
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip
+from compatkb.validate import installers as pip
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
-from compatkb.validate.published import check as check_published
+from compatkb.validate.installers import check_uv
+from compatkb.validate.levels import check_published
 from compatkb.validate.targets import this_platform
-from compatkb.validate.uv import check as check_uv
 
 WAYS = {
     "published": ("index", {}),

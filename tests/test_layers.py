@@ -110,7 +110,7 @@ FACT = re.compile(r"(?<![\w.])(\d{4}-\d{2}-\d{2}|\d+\.\d+(\.\d+)+|\d+\.\d+\+\w+)
 STANDARDS = {
     "version",
     "core.platforms",
-    "check.report_formats",
+    "check.report_text",
     "mcp.protocol",
 }  # our own, glibc of PEP 600, SARIF's number, revisions of MCP
 HELP = {

@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compatkb.check import CheckReport, check
-from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import document_of
-from compatkb.check.fixes import mended
 from compatkb.check.migration_rules import RULES
 from compatkb.core.findings import Finding, Severity
 from compatkb.migrate.project import migrate, reads

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Parsed
 
-from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.registry import read
+from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.requirement import from_conda, from_poetry, is_name, parse
 from compatkb.parsers.statement import (
     Action,

@@ -14,8 +14,7 @@ from conftest import ROOT, clock
 
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.report_formats import github_text, gitlab_text, sarif_text
-from compatkb.check.report_text import Shown
+from compatkb.check.report_text import Shown, github_text, gitlab_text, sarif_text
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.store.cache import cache_directory
 from compatkb.store.reader import Snapshot

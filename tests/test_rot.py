@@ -21,9 +21,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_evidence, text_of
 from compatkb.validate.messages import missing_pins
-from compatkb.validate.report_text import report_text
 from compatkb.validate.runner import Threads
-from compatkb.validate.session import validate
+from compatkb.validate.session import report_text, validate
 from compatkb.validate.targets import this_platform
 
 

@@ -19,11 +19,10 @@ from validation import HERE, with_own_pip
 
 from compatkb.errors import DataError, UnavailableError
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.validate import pip
-from compatkb.validate import published as published_level
-from compatkb.validate import uv as uv_level
+from compatkb.validate import installers as pip
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, read_lines, text_of
+from compatkb.validate.levels import check_published
 from compatkb.validate.limits import find_uv
 from compatkb.validate.plan import PlanScope, claimed
 from compatkb.validate.runner import Threads, run
@@ -289,7 +288,7 @@ def test_real_installers_ask_an_index(packages: list[str], outcome: Outcome, sai
     """Real pip and uv resolve over pages and metadata; a page that is not given settles nothing."""
     if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    seen = (pip if tool == "pip" else uv_level).check(cell(*packages, tool=tool), own)
+    seen = (pip.check if tool == "pip" else pip.check_uv)(cell(*packages, tool=tool), own)
     assert (seen.outcome, said in seen.detail) == (outcome, True), seen.detail
     assert bool(seen.digest) is (outcome is Outcome.OK)
 
@@ -298,7 +297,7 @@ def test_pip_and_uv_find_the_same_pins(own: RunContext) -> None:
     """The digests of two independent resolutions of one cell are equal."""
     if find_uv() is None:
         pytest.skip("uv is not installed")
-    one, other = pip.check(cell("quick==1.0"), own), uv_level.check(cell("quick==1.0", tool="uv"), own)
+    one, other = pip.check(cell("quick==1.0"), own), pip.check_uv(cell("quick==1.0", tool="uv"), own)
     assert one.digest == other.digest
 
 
@@ -308,7 +307,7 @@ def test_metadata_that_lie_give_an_outcome(tool: str, own: RunContext) -> None:
     """A wheel whose metadata name another version is refused by the installer and never counts as resolved."""
     if tool == "uv" and find_uv() is None:
         pytest.skip("uv is not installed")
-    seen = (pip if tool == "pip" else uv_level).check(cell("liar==2.0", tool=tool), own)
+    seen = (pip.check if tool == "pip" else pip.check_uv)(cell("liar==2.0", tool=tool), own)
     assert seen.outcome is not Outcome.OK
 
 
@@ -338,7 +337,7 @@ def test_no_interpreter_is_not_checked(own: RunContext) -> None:
 )
 def test_published(packages: list[str], outcome: Outcome, own: RunContext) -> None:
     """A build is published where a wheel of its version fits the Python and the platform."""
-    assert published_level.check(cell(*packages, tool="index"), own).outcome is outcome
+    assert check_published(cell(*packages, tool="index"), own).outcome is outcome
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from compatkb.check import baseline, files, migration_rules, suppressions
+from compatkb.check import files, migration_rules, suppressions
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.rules import ENDED, CheckRule, FileRole, is_passed_over, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.foreign import shown
 from compatkb.core.names import normal
-from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.registry import kind_of
 
 
 class CheckerFamily(NamedTuple):
@@ -80,7 +80,7 @@ def check(
     documents: Iterable[TextDocument],
     context: CheckContext,
     settings: Settings | None = None,
-    recorded: "Counter[baseline.BaselineEntry] | None" = None,
+    recorded: "Counter[suppressions.BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
 ) -> CheckReport:
     """Return what is wrong with documents; `unread` are findings about files that are none, `recorded` is the baseline."""
@@ -128,7 +128,7 @@ def make_report(
     findings: list[Finding],
     by_path: Mapping[str, TextDocument],
     settings: Settings,
-    recorded: "Counter[baseline.BaselineEntry] | None",
+    recorded: "Counter[suppressions.BaselineEntry] | None",
     others: frozenset[str],
 ) -> CheckReport:
     """Return what was found as a report: without what comments, settings and the baseline accept.
@@ -141,7 +141,7 @@ def make_report(
     report = CheckReport(tuple(sorted(dict.fromkeys(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
     if recorded is None:
         return report
-    fresh, old, outdated = baseline.compare(report.findings, report.line, recorded)
+    fresh, old, outdated = suppressions.compare_with_baseline(report.findings, report.line, recorded)
     return report._replace(findings=tuple(fresh), recorded=old, outdated=outdated)
 
 

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from compatkb.core.findings import Severity
 from compatkb.errors import UnavailableError
-from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.registry import kind_of
 
 Check = TypeVar("Check", bound=Callable[..., object])
 _PACKAGE = Path(__file__).parent.parent

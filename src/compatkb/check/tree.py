@@ -12,12 +12,10 @@ from compatkb.check.markdown.text import MarkdownPage, read_page
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.dockerfile import instructions
-from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.images import repository_name
-from compatkb.parsers.registry import read
+from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.shell import Shell
 from compatkb.parsers.source import SourceFile, TreeError
-from compatkb.parsers.statement import ParsedFile, Requirement, Word
+from compatkb.parsers.statement import ParsedFile, Requirement, Word, repository_name
 from compatkb.store.records import Product
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
-from compatkb.check.baseline import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.check.config import NEVER, Settings, parse_settings
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
+from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_text, parse_baseline
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
@@ -23,7 +23,7 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show, show_text
-from compatkb.parsers.file_types import states_versions
+from compatkb.parsers.registry import states_versions
 from compatkb.store.queries.products import served_devices
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
@@ -110,7 +110,7 @@ def check(
 
 def print_diff(report: CheckReport) -> int:
     """Print what --fix would write; 1 where there is anything."""
-    from compatkb.check.fixes import diff, mended
+    from compatkb.check.document import diff, mended
 
     changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
     print("".join(diff(document, after) for document, after in changes), end="")
@@ -168,7 +168,7 @@ def findings_of(report: CheckReport, document: TextDocument) -> list[Finding]:
 
 def mend(paths: list[Path], report: CheckReport) -> int:
     """Write what mends findings into their files, and return how many findings it mends."""
-    from compatkb.check.fixes import mended
+    from compatkb.check.document import mended
 
     count = 0
     for path in paths:

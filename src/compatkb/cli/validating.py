@@ -84,9 +84,8 @@ def validate(
     from compatkb.validate.indexes import shown
     from compatkb.validate.plan import PlanScope
     from compatkb.validate.proofs import linked_products
-    from compatkb.validate.report_text import report_payload, report_text
     from compatkb.validate.runner import ProgressLine, Threads
-    from compatkb.validate.session import ValidationOptions, choose, run_context
+    from compatkb.validate.session import ValidationOptions, choose, report_payload, report_text, run_context
     from compatkb.validate.session import validate as ask
 
     directory = data_directory(data)

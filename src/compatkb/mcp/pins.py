@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.markdown.code_blocks import read_code_blocks, read_files, read_inline
+from compatkb.check.markdown.commands import read_code_blocks, read_files, read_inline
 from compatkb.check.markdown.text import CodeBlock, read_page
 from compatkb.check.project.environments import Project, ProjectEnvironment
 from compatkb.check.project.install_plan import InstallPlan, declared, install_plans, sources_of
@@ -13,8 +13,7 @@ from compatkb.check.project.queries import ProjectQueries, address
 from compatkb.core.vocabulary import Role
 from compatkb.engine.alternatives import without
 from compatkb.errors import UsageError
-from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.registry import read
+from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.statement import ParsedFile, Requirement
 from compatkb.request.parser import make_request
 from compatkb.store.records import Pin, Request

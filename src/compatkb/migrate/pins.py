@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
+from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, Project, ProjectEnvironment
 from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_plans, known_image, sources_of
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
-from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import WAITS, Edit, Finding
 from compatkb.core.names import normal
 from compatkb.core.vocabulary import Role

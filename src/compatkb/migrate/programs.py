@@ -17,7 +17,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.findings import WAITS, Edit, Finding, Severity
 from compatkb.core.text_position import SourceText
 from compatkb.migrate.guide import Guide, NameReplacement, fitting
-from compatkb.parsers.notebook import cells
+from compatkb.parsers.scripts import cells
 from compatkb.parsers.source import Fragment, Segment, SourceFile, TreeError
 
 MOST_CHARACTERS = 2_000_000

@@ -6,22 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from compatkb.check import CheckReport, baseline, make_report, rules_by_id
+from compatkb.check import CheckReport, make_report, rules_by_id
 from compatkb.check.config import Settings
-from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREADABLE
-from compatkb.check.fixes import mended
 from compatkb.check.migration_rules import PIN, RULES
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.suppressions import suppressions_of
+from compatkb.check.suppressions import BaselineEntry, suppressions_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.migrate import commands
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.pins import Pins
 from compatkb.migrate.programs import Program, ProgramUses, SyntaxProblemError, Use
-from compatkb.parsers.file_types import kind_of
-from compatkb.parsers.registry import read
+from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import ParsedFile
 
@@ -39,7 +37,7 @@ def migrate(
     settings: Settings | None = None,
     *,
     device: str | None = None,
-    known: "Counter[baseline.BaselineEntry] | None" = None,
+    known: "Counter[BaselineEntry] | None" = None,
     unread: Iterable[Finding] = (),
 ) -> CheckReport:
     """Return what has to change in documents; `device` is the one that they are for, None where the files tell."""

@@ -32,7 +32,7 @@ _ANSWERS = {
 }
 _REPORTS = {
     **_from("check.report_text", text="report_lines", json="report_json"),
-    **_from("check.report_formats", github="github_text", gitlab="gitlab_text", sarif="sarif_text"),
+    **_from("check.report_text", github="github_text", gitlab="gitlab_text", sarif="sarif_text"),
 }
 FORMS = {
     "resolve": _ANSWERS,

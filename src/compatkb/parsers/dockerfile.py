@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope, add_settings
-from compatkb.parsers.images import image_use
 from compatkb.parsers.shell import Shell, Variables, words_of
 from compatkb.parsers.source import Fragment, Segment, SourceFile
-from compatkb.parsers.statement import Action, Group, ParsedFile, Word
+from compatkb.parsers.statement import Action, Group, ParsedFile, Word, image_use
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:[ \t]+|$)")
 _ESCAPE = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)

@@ -7,11 +7,10 @@ from itertools import product
 from compatkb.core.text_position import Place
 from compatkb.parsers.commands.dispatch import read_shell
 from compatkb.parsers.commands.model import CommandScope, add_settings, python_specifier
-from compatkb.parsers.images import image_use
 from compatkb.parsers.positioned_yaml import YamlNode
 from compatkb.parsers.requirement import is_specifier
 from compatkb.parsers.shell import Variables, words_of
-from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, SystemUse, Word
+from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, SystemUse, Word, image_use
 
 MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000

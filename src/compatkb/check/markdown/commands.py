@@ -1,18 +1,132 @@
-"""Rules on the commands of a page: what they install, judged by the rules for projects, and the files that they change."""
+"""Rules on the commands of a page: what they install, judged by the rules for projects, and the files that they change.
+
+Code blocks are read as the command parser reads them: without prompts and printed output, each block a group of its own.
+"""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from compatkb.check.document import CheckContext
-from compatkb.check.markdown.code_blocks import commands, program, read_code_blocks, read_files, read_inline
-from compatkb.check.markdown.text import PAGES, MarkdownPage
+from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
 from compatkb.check.project import pairs, pins
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
-from compatkb.parsers.statement import ImageUse, ParsedFile
+from compatkb.parsers.commands.dispatch import read_shell, without_prefix
+from compatkb.parsers.commands.model import CommandScope
+from compatkb.parsers.registry import read
+from compatkb.parsers.source import Fragment, Segment
+from compatkb.parsers.statement import Group, ImageUse, ParsedFile, Word
+
+SHELLS = (
+    "", "sh", "bash", "shell", "console", "zsh", "ksh", "shell-session", "shellsession", "powershell", "ps1", "cmd", "bat",
+    "batch",
+)  # fmt: skip
+_FILES = {
+    "dockerfile": "dockerfile", "docker": "dockerfile", "containerfile": "dockerfile", "yaml": "yaml", "yml": "yaml",
+    "requirements": "requirements", "requirements.txt": "requirements", "pip-requirements": "requirements", "toml": "toml",
+    "makefile": "makefile", "make": "makefile",
+}  # fmt: skip
+"""Languages of blocks that are files, with the format of each; of a toml block its keys tell it."""
+_NOTEBOOKS = ("python", "py", "python3", "ipython", "ipython3", "jupyter")
+_INLINE = re.compile(r"[!%$ ]{0,3}(?:(?:python[\d.]*|py) -m )?(?:pip[\d.]*|uv pip|uv) (?:install|add)\s")
+_INSTALLS = re.compile(r"\s(?:install|add)\s")
+_MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
+_PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
+_PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
+MOST_FILES = 40
+"""More blocks of one document are not read as files."""
+_PROMPT = re.compile(r"\s*(?:\([\w.-]+\)\s*)?(?:[$%>#]|PS[^>]*>|C:\\[^>]*>)\s+")
+_PROMPTED = re.compile(r"\s*\$\s")
+_JOINS = ("\\", "`", "^")
+
+
+def read_code_blocks(page: MarkdownPage) -> ParsedFile:
+    """Return what the code blocks of a page install and run that are shell, or say nothing; read once for a page."""
+    if page.reading is None:
+        page.reading = ParsedFile(page.document.path, "markdown")
+        for block in page.codes:
+            pieces = _shell_of(block)
+            if pieces:
+                _read(page, page.reading, pieces, "code block")
+    return page.reading
+
+
+def read_inline(page: MarkdownPage) -> ParsedFile:
+    """Return what install commands within sentences and cells say, each an environment of its own."""
+    reading = ParsedFile(page.document.path, "markdown")
+    for piece in page.everything():
+        for code in piece.codes if _INSTALLS.search(piece.source) else ():
+            if _INLINE.match(code.text) and page.document.text.startswith(code.text, code.start):
+                _read(page, reading, [Segment(code.text, code.start)], "command")
+    return reading
+
+
+def _read(page: MarkdownPage, reading: ParsedFile, pieces: list[Segment], what: str) -> None:
+    place = page.document.place(pieces[0].start)
+    group = f"block:{place.line}:{place.column}"
+    reading.groups[group] = Group(group, "block", f"the {what} at line {place.line}")
+    read_shell(Fragment(page.document, pieces), CommandScope(reading, group=group))
+
+
+def read_files(page: MarkdownPage) -> Iterator[ParsedFile]:
+    """Yield what the code blocks say that are whole files: Dockerfiles, YAML, requirements, TOML."""
+    count = 0
+    for block in page.codes:
+        kind = _FILES.get(block.language)
+        text = "\n".join(text for _, text in block.lines)
+        if kind == "toml":
+            kind = "pixi" if _PIXI.search(text) else "pyproject" if _PROJECT.search(text) else None
+        if kind and block.lines and count < MOST_FILES:
+            count += 1
+            reading = read(page.document.path, _alone(page.document, block), kind)
+            if kind == "dockerfile" and not re.search(r"^[ \t]*FROM\b", text, re.IGNORECASE | re.MULTILINE):
+                continue  # a part of one, whose base is not told
+            yield reading
+
+
+def _alone(document: TextDocument, block: CodeBlock) -> str:
+    """Return a text in which nothing but a block stands, at its places."""
+    lines: list[str] = []
+    for offset, text in block.lines:
+        place = document.place(offset)
+        lines += [""] * (place.line - 1 - len(lines))
+        lines.append(" " * (place.column - 1) + text)
+    return "\n".join(lines)
+
+
+def _shell_of(block: CodeBlock) -> list[Segment]:
+    """Return what a shell reads of a block: all of a shell's, of a notebook's the lines for the shell."""
+    if block.language in _NOTEBOOKS:
+        return [Segment(f"{text}\n", offset) for offset, text in block.lines if _MAGIC.match(text)]
+    return list(_pieces(block)) if block.language in SHELLS and block.lines else []
+
+
+def commands(page: MarkdownPage) -> Iterator[Sequence[Word]]:
+    """Yield the commands of a page, without `sudo` and the like."""
+    yield from filter(None, map(without_prefix, read_code_blocks(page).calls))
+
+
+def program(words: Sequence[Word]) -> str:
+    """Return the program that a command runs, without its folder."""
+    return words[0].value.rpartition("/")[2]
+
+
+def _pieces(block: CodeBlock) -> Iterator[Segment]:
+    """Yield the lines of a block that are commands; behind a prompt elsewhere, the others are what commands printed."""
+    prompted = any(_PROMPTED.match(text) for _, text in block.lines)
+    continued = False
+    for offset, text in block.lines:
+        prompt = None if continued else _PROMPT.match(text)
+        if prompted and not prompt and not continued:
+            continue
+        skipped = prompt.end() if prompt and not text.lstrip().startswith("#") else 0
+        bare = text[skipped:].rstrip()
+        continued = bare.endswith(_JOINS)
+        yield Segment(f"{bare[:-1]}\\\n" if continued else f"{bare}\n", offset + skipped)
+
 
 UNPUBLISHED = CheckRule("install-unpublished", Severity.WARNING, "a command installs a version that is not on the index")
 TOGETHER = CheckRule("install-together", Severity.WARNING, "a command installs versions that do not work together")

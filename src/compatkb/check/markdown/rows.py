@@ -8,7 +8,7 @@ from typing import NamedTuple
 from compatkb.check.lookups import ForgeReference, Lookups, reference, written
 from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownRow, MarkdownTable, TextRun
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.images import repository_name
+from compatkb.parsers.statement import repository_name
 from compatkb.store.records import Product
 
 _TAG = re.compile(r"[A-Za-z0-9_][\w.-]{0,127}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import TextDocument
 from compatkb.core.names import normal
-from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.registry import kind_of
 from compatkb.store.reader import Snapshot
 
 _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`]+)")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
-from compatkb.check.project.queries import ProjectQueries, address
-from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Pythons
+from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role

@@ -4,8 +4,7 @@ import re
 from functools import reduce
 from operator import or_
 
-from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Denial, Pythons
+from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons
 from compatkb.engine.conflicts import Cause
 from compatkb.output.causes import Causes
 from compatkb.store.queries.products import element_sources

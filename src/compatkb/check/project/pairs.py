@@ -8,8 +8,7 @@ from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
 from compatkb.check.project.listed import demanded, may_have
 from compatkb.check.project.pins import at, short
-from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
-from compatkb.check.project.values import ANY_PYTHON, Denial, Pythons
+from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role

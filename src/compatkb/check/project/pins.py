@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator
 
+from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
 from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
-from compatkb.check.project.queries import ProjectQueries, is_exact
-from compatkb.check.project.values import AllowedVersions, Denial
+from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
-from compatkb.check.uv_form import routed, uses_uv
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.file_types import kind_of
+from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import Requirement, RequirementRole
 from compatkb.store.queries.products import channels

@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
 from compatkb.check.project.documented import configures_an_index, pins_with_an_index, sets_an_index
-from compatkb.check.project.values import ANY_PYTHON, AllowedVersions, Denial, Pythons
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
-from compatkb.engine.answer import is_possible, resolve
+from compatkb.engine.answer import Alternative, is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import CompatkbError, GaveUpError
@@ -20,6 +19,44 @@ from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, Pin, Product, Request
+
+
+class AllowedVersions(NamedTuple):
+    """What is installed of a product: the elements that it may be, and how that reads."""
+
+    product: str
+    text: str  # the specifier
+    mask: int
+    exact: bool  # one version is named, so a yanked one is taken
+
+
+class Pythons(NamedTuple):
+    """Pythons that may run: minors, as elements, and the patch where one is named; false where any may."""
+
+    mask: int = 0
+    patch: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.mask != 0
+
+
+ANY_PYTHON = Pythons()
+
+
+class Denial(NamedTuple):
+    """Why versions do not go together: a sentence, how well it is known, its sources, whom it concerns, what is near."""
+
+    reason: str
+    basis: str
+    sources: tuple[str, ...]
+    products: frozenset[str]
+    nearest: tuple[Alternative, ...]
+    of_device: bool = False  # what is installed is for another device, and installs and imports all the same
+    is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
+    stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
+    unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
+    demand: str = ""  # what to write as the metadata of one of them ask, where nothing near was sought
+
 
 if TYPE_CHECKING:
     from packaging.version import Version

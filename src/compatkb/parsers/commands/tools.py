@@ -18,9 +18,8 @@ from compatkb.parsers.commands.model import (
     python_specifier,
     sort_words,
 )
-from compatkb.parsers.images import image_use
 from compatkb.parsers.requirement import from_poetry, is_name
-from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word
+from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word, image_use
 
 _ENVIRONMENTS = ("--target", "-t", "--prefix", "--root", "--python", "-p")
 CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
