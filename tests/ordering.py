@@ -1,8 +1,12 @@
 """Which of the assignments that the oracle admits comes first: what a careful colleague would install today."""
 
+from functools import reduce
+from operator import or_
+
 from oracle import Judged, Level, Member, Trial
 from packaging.version import Version
 
+from compatkb.authoring.knowledge_base import NEUTRAL
 from compatkb.core.versions import parse
 from compatkb.schema import Basis
 
@@ -40,10 +44,14 @@ def _is_put_behind(trial: Trial, member: Member) -> bool:
 
 
 def _is_presumed(trial: Trial, member: Member) -> bool:
-    """Return whether no index lists a build and nobody states a wheel of it: it is only presumed to exist."""
-    element = trial.element(*member)
+    """Return whether no index lists a build and nobody states a wheel of it, for any system of the family here."""
+    element, grid, ask = trial.element(*member), trial.oracle.knowledge.grid, trial.ask
     rows = element.build.wheels if element.build else ()
-    return element.listed is None and all(row.basis is Basis.INFERRED for row in rows)
+    if element.listed is None and all(row.basis is Basis.INFERRED for row in rows):
+        return True
+    seen = reduce(or_, (floor.seen | (floor.guessed if floor.glibc == NEUTRAL else 0) for floor in element.floors), 0)
+    family = grid.families(ask.os)
+    return bool(seen) and not seen & grid.cells(family, (ask.arch,))
 
 
 def _series(trial: Trial, member: Member) -> tuple[int, ...]:

@@ -10,6 +10,8 @@ from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet, PlatformSet
 
+NEUTRAL = (0,)
+"""The glibc of wheels that hold nothing compiled."""
 Reason = tuple[str, ElementSet]
 """A short code for why elements cannot be in a stack, and these elements."""
 
@@ -17,18 +19,20 @@ Reason = tuple[str, ElementSet]
 class Cost(NamedTuple):
     """What candidates add to the quality of a stack, one by itself or several together."""
 
-    other_kind: PlatformSet = 0  # platforms on which one was compiled for another device
+    flawed: PlatformSet = 0  # platforms on which one has a grave issue
     is_outdated: bool = False  # one that nobody asked for by name has ended, was yanked or is insecure
-    is_presumed: bool = False  # one was neither seen nor stated to be published
+    other_kind: PlatformSet = 0  # platforms on which one was compiled for another device
+    presumed: PlatformSet = 0  # platforms on which one was neither seen nor stated to be published
     age: int = 0  # series of the product that brings the device which are newer
     warnings: int = 0
 
     def and_that(self, other: "Cost") -> "Cost":
         """Return the cost of both."""
         return Cost(
-            self.other_kind | other.other_kind,
+            self.flawed | other.flawed,
             self.is_outdated or other.is_outdated,
-            self.is_presumed or other.is_presumed,
+            self.other_kind | other.other_kind,
+            self.presumed | other.presumed,
             self.age + other.age,
             self.warnings + other.warnings,
         )
@@ -118,9 +122,21 @@ class Candidates:
         return self._those(product, lambda e: bool(e.requires_python) and not admits_python(e.requires_python, patch))
 
     @memoized
-    def presumed(self, product: str) -> ElementSet:
-        """Return the builds of which no wheel was seen or stated."""
-        return 0 if self._is_unbuilt(product) else self._those(product, lambda element: not element.published)
+    def presumed(self, product: str, idx: int) -> PlatformSet:
+        """Return the platforms of those families and architectures for which no wheel of a build was seen or stated.
+
+        A wheel that holds nothing compiled is for every platform, wherever it was seen.
+        """
+        if self._is_unbuilt(product):
+            return 0
+        element = self.facts.elements(product)[idx]
+        if not element.published:
+            return self.facts.all_platforms
+        seen = [cells for cells in self.facts.blocks if cells & element.certain]
+        left = self.facts.all_platforms & ~reduce(or_, seen) if seen else 0
+        for floor in self.facts.floors(element) if left & element.inferred else ():
+            left &= ~floor.inferred if floor.glibc == NEUTRAL else left
+        return left
 
     @memoized
     def outdated(self, product: str) -> ElementSet:
@@ -133,12 +149,16 @@ class Candidates:
         return elements
 
     def cost(self, product: str, idx: int, *, is_named: bool, is_leading: bool) -> Cost:
-        """Return what an element costs a stack; what is `is_named` in the request may be outdated, what leads has an age."""
+        """Return what an element costs a stack; what is `is_named` in the request may be outdated, what leads has an age.
+
+        Grave issues are left to `Context.flawed`, which knows the hardware.
+        """
         return Cost(
+            0,
+            not is_named and bool(self.outdated(product) >> idx & 1),
             # where the indexes are given, those for the device itself are out of reach
             0 if self._channels is not None else self.facts.elements(product)[idx].foreign_cells,
-            not is_named and bool(self.outdated(product) >> idx & 1),
-            bool(self.presumed(product) >> idx & 1),
+            self.presumed(product, idx),
             self._age(product, idx) if is_leading else 0,
             self.warnings(product, idx),
         )

@@ -126,6 +126,16 @@ class Context:
         return RelationTable(self.edges(product, other), self.edges(other, product), sizes)
 
     @memoized
+    def flawed(self, product: str, idx: int) -> PlatformSet:
+        """Return the platforms on which an element has a grave issue on this device, and on the hardware that is pinned."""
+        platforms = 0
+        for defect in self.facts.defects:
+            on_all = not defect.hardware or (self.hardware and not self.hardware & ~defect.hardware)
+            if defect.product == product and defect.mask >> idx & 1 and on_all:
+                platforms |= defect.cells if not defect.devices or self.device in defect.devices else 0
+        return platforms
+
+    @memoized
     def availability(self, glibc: str | None) -> Availability:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         if self._plain is not self and not any(to in PLATFORM for _, to in self.facts.hardware_pairs):

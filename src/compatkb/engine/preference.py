@@ -12,27 +12,31 @@ class Quality(NamedTuple):
     """How good a stack is on a platform, as far as one device and route go: compared field by field, less is better."""
 
     is_unknown: bool  # nothing supports it
+    is_flawed: bool  # a known issue of it ends in wrong results, a crash or a hang
     is_outdated: bool  # a package that nobody asked for by name has ended, was yanked or is insecure
     is_of_other_kind: bool  # a build was compiled for another device
-    is_presumed: bool  # a build was neither seen nor stated to be published
+    is_presumed: bool  # a build was neither seen nor stated to be published there
     age: int  # series of the product that brings the device which are newer
     level: int
     warnings: int
 
 
-def quality_of(level: int, cost: Cost, *, is_of_other_kind: bool = False) -> Quality:
-    """Return how good a stack of this cost is where it is supported at a level."""
-    flags = (level == Certainty.UNKNOWN, cost.is_outdated, is_of_other_kind, cost.is_presumed)
-    return Quality(*flags, cost.age, level, cost.warnings)
+def quality_of(level: int, cost: Cost, platforms: PlatformSet) -> Quality:
+    """Return how good a stack of this cost is, at best, on some platforms where it is supported at a level."""
+    flawed, foreign, presumed = (not platforms & ~where for where in (cost.flawed, cost.other_kind, cost.presumed))
+    return Quality(level == Certainty.UNKNOWN, flawed, cost.is_outdated, foreign, presumed, cost.age, level, cost.warnings)
 
 
-FLAWLESS = Quality(False, False, False, False, 0, Certainty.CERTAIN, 0)
+FLAWLESS = Quality(False, False, False, False, False, 0, Certainty.CERTAIN, 0)
 """What no stack is better than."""
+
+
+_BEFORE = Quality._fields.index("age")
 
 
 def preference(problem: Problem, quality: Quality) -> tuple[int, ...]:
     """Return the sort key of a quality among those of all devices and routes, which count before the age."""
-    return (*quality[:4], problem.device_rank, problem.route.rank, *quality[4:])
+    return (*quality[:_BEFORE], problem.device_rank, problem.route.rank, *quality[_BEFORE:])
 
 
 def rank_of(problem: Problem, quality: Quality, chosen: tuple[Member, ...], platforms: PlatformSet) -> tuple[object, ...]:

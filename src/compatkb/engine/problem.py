@@ -160,7 +160,8 @@ class Problem:
         if not 0 <= idx < self.facts.sizes[product]:
             return Cost()
         is_named = product in self.pins or product in self.request.bare
-        return self.context.candidates.cost(product, idx, is_named=is_named, is_leading=product == self.route.provider)
+        cost = self.context.candidates.cost(product, idx, is_named=is_named, is_leading=product == self.route.provider)
+        return cost._replace(flawed=self.context.flawed(product, idx))
 
     def domain(self, product: str) -> ElementSet:
         """Return the candidates of any product: what can be in a stack at all."""

@@ -183,7 +183,8 @@ class Search:
         if not self._covered and not self._bar:
             return not certain | inferred | unknown
         level = Certainty.CERTAIN if certain else Certainty.INFERRED if inferred else Certainty.UNKNOWN
-        return not self._uncovered(quality_of(level, cost), certain | inferred | unknown)
+        platforms = certain | inferred | unknown
+        return not self._uncovered(quality_of(level, cost, platforms), platforms)
 
     def _uncovered(self, quality: Quality, platforms: PlatformSet) -> PlatformSet:
         """Return those of some platforms on which nothing was found that is at least as good."""
@@ -232,9 +233,8 @@ class Search:
     def _parts(self, support: Support, cost: Cost) -> Iterator[tuple[Quality, PlatformSet]]:
         """Yield platforms by how good a stack is there; those that are not looked for are left out."""
         for level, platforms in enumerate(support[: self.worst + 1]):
-            for other_kind, part in ((False, platforms & ~cost.other_kind), (True, platforms & cost.other_kind)):
-                if part:
-                    yield quality_of(level, cost, is_of_other_kind=other_kind), part
+            for part in _alike(platforms, cost):
+                yield quality_of(level, cost, part), part
 
     def _left_open(self, support: Support, cost: Cost) -> Support:
         """Return the support on the platforms on which no stack at least as good was found yet."""
@@ -264,3 +264,12 @@ class Search:
             if left:
                 assignments.append(Found(problem, chosen, quality, left))
         return tuple(assignments)
+
+
+def _alike(platforms: PlatformSet, cost: Cost) -> list[PlatformSet]:
+    """Return some platforms cut into parts on each of which the cost is the same."""
+    parts = [platforms] if platforms else []
+    for where in (cost.flawed, cost.other_kind, cost.presumed):
+        if where:
+            parts = [part for whole in parts for part in (whole & ~where, whole & where) if part]
+    return parts

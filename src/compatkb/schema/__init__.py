@@ -10,7 +10,7 @@ from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
-from compatkb.schema.issue import IssueEntry, IssueFile
+from compatkb.schema.issue import Effect, IssueEntry, IssueFile, IssueState
 from compatkb.schema.machine import MachineFile
 from compatkb.schema.migration import MigrationFile
 from compatkb.schema.product import (

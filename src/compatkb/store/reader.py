@@ -20,6 +20,7 @@ from compatkb.store.records import (
     CellsRecord,
     Compiled,
     CompleteScope,
+    Defect,
     Edge,
     Element,
     Elements,
@@ -193,6 +194,16 @@ class Snapshot:
         """The platform bits of each family of systems."""
         return tuple(self.dimension_cells("os", 1 << self.grid["os"].index(family)) for family in self.families)
 
+    @cached_property
+    def blocks(self) -> tuple[PlatformSet, ...]:
+        """The platform bits of each family of systems, its members among them, on each architecture."""
+        blocks = []
+        for family in self.families:
+            systems = [n for n, name in enumerate(self.grid["os"]) if self.family(name) == family]
+            cells = self.dimension_cells("os", sum(1 << n for n in systems))
+            blocks += [cells & self.dimension_cells("arch", 1 << n) for n in range(len(self.grid["arch"]))]
+        return tuple(blocks)
+
     def family(self, system: str) -> str:
         """Return the family that an operating system belongs to, itself where it is one; empty where it is in none."""
         return next((name for name in (system, *self.wider.get(system, ())) if name in self.families), "")
@@ -289,6 +300,11 @@ class Snapshot:
     def routes(self) -> tuple[Route, ...]:
         """The ways to reach a device, preferred ones first."""
         return self.records(Route, "from route order by rank, id")
+
+    @cached_property
+    def defects(self) -> tuple[Defect, ...]:
+        """All known issues that lead to other releases."""
+        return self.records(Defect, "from defect order by rowid")
 
     @cached_property
     def advisories(self) -> tuple[Advisory, ...]:

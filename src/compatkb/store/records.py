@@ -200,6 +200,17 @@ class Edge(NamedTuple):
     extra: str = ""  # the extra that has to be asked for; empty where it holds without
 
 
+class Defect(NamedTuple):
+    """A known issue that ends in wrong results, a crash or a hang, as far as it is one of these elements alone."""
+
+    product: str
+    mask: Mask
+    issue: str
+    devices: Words
+    cells: PlatformSet  # platforms on which they have it
+    hardware: Mask  # hardware elements on which alone they have it; 0: any
+
+
 class Advisory(NamedTuple):
     """Something that users of these elements must be told."""
 

@@ -1,4 +1,4 @@
-"""Rows of the snapshot about claims: edges, citations, scopes, advisories and install recipes."""
+"""Rows of the snapshot about claims: edges, citations, scopes, advisories, defects and install recipes."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,9 @@ from compatkb.authoring.citation import cite, cite_text, cite_url, document_of
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, SourcedClaim, split_term
 from compatkb.core.vocabulary import FOREVER, Certainty
-from compatkb.schema import Basis, Claim, Kind, When
+from compatkb.schema import Basis, Claim, Effect, IssueEntry, IssueState, Kind, Role, When
 from compatkb.store.queries.claims import Citation, ClaimRecord, InstallRecord
-from compatkb.store.records import Advisory, CompleteScope, Edge, Waiver
+from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Waiver
 from compatkb.store.rows import record_of
 
 
@@ -114,6 +114,42 @@ def advisories(knowledge: Knowledge) -> Iterator[Advisory]:
                     hardware=_hardware(knowledge, advisory.when),
                     sources=cite(knowledge, file.product.id, advisory.sources),
                 )
+
+
+_GRAVE = (Effect.WRONG_RESULT, Effect.CRASH, Effect.HANG, Effect.INSTALL)
+"""The effects of issues for which other releases are better."""
+
+
+def defects(knowledge: Knowledge) -> Iterator[Defect]:
+    """Yield the grave issues of releases of one package that no other version, and no second GPU, has to come to."""
+    for issue in (issue for file in knowledge.files.issues for issue in file.issue):
+        products = [condition for condition in issue.where if condition.product]
+        if not issue.ranks or issue.effect not in _GRAVE or issue.gpus > 1 or len(products) != 1:
+            continue
+        product, device = products[0].product or "", products[0].device
+        if product not in knowledge.products or knowledge.products[product].role not in (Role.PACKAGE, Role.COMPANION):
+            continue
+        cells = knowledge.grid.all
+        for system in (condition.system for condition in issue.where if condition.system):
+            cells &= knowledge.grid.cells((system,))
+        hardware = 0
+        for name in issue.hardware:
+            hardware |= knowledge.matching("hardware", f"=={name}")
+        devices = (device,) if device else ()
+        yield Defect(
+            product, _affected(knowledge, issue, product, products[0].range or ""), issue.id, devices, cells, hardware
+        )
+
+
+def _affected(knowledge: Knowledge, issue: IssueEntry, product: str, spec: str) -> int:
+    """Return the elements that have an issue; where nobody has mended it, newer ones too, but for those said to be a cure."""
+    mask = knowledge.matching(product, spec)
+    if mask and issue.state in (IssueState.OPEN, IssueState.WONT_FIX):
+        mask |= (1 << len(knowledge.elements[product])) - (1 << mask.bit_length())
+        for term in (cure.to for cure in issue.cures if cure.to):
+            named, cured = knowledge.mask(term)
+            mask &= ~cured if named == product else mask
+    return mask
 
 
 def _where(knowledge: Knowledge, when: When | None) -> int:

@@ -44,6 +44,7 @@ def compile_snapshot(
         "concerned": disputes.concerned(knowledge),
         "scope": claims.scopes(knowledge),
         "advisory": claims.advisories(knowledge),
+        "defect": claims.defects(knowledge),
         "install": claims.installs(knowledge),
         "waiver": claims.waivers(knowledge),
         "channel": _channels(knowledge),
