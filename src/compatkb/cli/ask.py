@@ -1,7 +1,7 @@
 """The commands that answer a request: resolve, explain, which needs to know what to explain, and mcp, for coding agents."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,11 @@ from compatkb.output.presenter import present
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
 from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
+
+if TYPE_CHECKING:
+    from compatkb.core.clock import Clock
+    from compatkb.store.reader import Snapshot
 
 EXPLAIN = "explain"
 
@@ -41,6 +46,7 @@ def answer(
     device: o.Devices = None,
     route: o.Route = None,
     needs: o.Needs = None,
+    here: o.Here = False,
     why: o.Why = False,
     everything: o.All = False,
     shell: o.Shell = None,
@@ -51,7 +57,7 @@ def answer(
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Answer a request; 0 for an answer, 1 for `does-not-work` and `unknown`."""
+    """Answer a request, for this machine where no word is given; 0 for an answer, 1 for `does-not-work` and `unknown`."""
     pins = o.pins_of(ctx.params)
     explains = ctx.info_name == EXPLAIN
     if explains and not (words or pins or needs):
@@ -61,6 +67,13 @@ def answer(
     if index and form != "pylock":
         raise UsageError("--index says where a lock file finds its files: --format pylock")
     facts, clock = open_facts(data, as_of)
+    if here or not (words or pins or device or needs):
+        pins += _of_this_machine(
+            facts,
+            clock,
+            [*pins, *read_words(facts, words or ())[0], *(("device", name) for name in device or ())],
+            bool(words or pins or device),
+        )
     request = make_request(facts, pins, words or (), device or (), clock, needs or (), route)
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=clock.day.toordinal() - min_age - 1)
@@ -70,6 +83,21 @@ def answer(
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
     show(registry.form(ctx.info_name or "", form)(present(facts, resolution), wanted))
     return 1 if resolution.verdict in ("does-not-work", "unknown") else 0
+
+
+def _of_this_machine(facts: "Snapshot", clock: "Clock", said: list[tuple[str, str]], asked: bool) -> list[tuple[str, str]]:
+    """Return what this machine fixes beside what was said, as options, and say so.
+
+    That it has no GPU decides only where nothing was asked: a question may be about another machine's packages.
+    """
+    from compatkb.cli.helping import this_machine
+    from compatkb.doctor.known_machine import KnownMachine
+
+    fixed = {name for name, _ in said} | ({"device"} if asked else set())
+    fixed |= {"hardware"} if "device" in {name for name, _ in said} else set()
+    own = [(name, value) for name, value in KnownMachine(facts, this_machine(facts), clock).asked_for if name not in fixed]
+    print(f"remark: for this machine: {', '.join(f'{name} {value}' for name, value in own)}", file=sys.stderr)
+    return own
 
 
 def mcp(data: o.Data = None) -> int:

@@ -106,7 +106,7 @@ def doctor(
     if sysfs and not Path(sysfs).is_dir():
         raise UsageError(f"{sysfs}: is not a directory; give a copy of /sys")
     facts, clock = open_facts(data, as_of)
-    machine = _report(facts, file) if file else _this_machine(facts, python, sysfs)
+    machine = _report(facts, file) if file else this_machine(facts, python, sysfs)
     examination = examine(facts, machine, clock)
     view = present_examination(facts, examination, clock.day)
     show(examination_json(view) if form == "json" else examination_lines(view, shell or shell_here()))
@@ -121,7 +121,7 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
     return read_report(facts, decode(content), "standard input" if name == "-" else name)
 
 
-def _this_machine(facts: "Snapshot", python: str | None, sysfs: str | None) -> "Machine":
+def this_machine(facts: "Snapshot", python: str | None = None, sysfs: str | None = None) -> "Machine":
     """Return this machine with one of its interpreters."""
     from compatkb.doctor.machine.graphics import read_graphics, read_nodes
     from compatkb.doctor.machine.interpreter import active, read_interpreter

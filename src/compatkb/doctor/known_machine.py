@@ -10,6 +10,7 @@ from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.questions import Questions
+from compatkb.store.queries.products import unasked_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
@@ -146,6 +147,14 @@ class KnownMachine(Questions):
             return ()
         served = ((item, self._served(item)) for item in self.held if item.known and item.core)
         return tuple(item for item, devices in served if devices and self.devices[0] not in devices)
+
+    @property
+    def asked_for(self) -> list[tuple[str, str]]:
+        """What a request for this machine fixes, as options: its place, and the GPU or, where there is none, the CPU."""
+        if self.hardware:
+            return [*self.place, ("hardware", self.hardware[0])]
+        without = unasked_devices(self.facts, lambda device: not self.is_graphic(device))[:1]
+        return [*self.place, *(("device", device) for device in without if self.machine.graphics is not None)]
 
     @property
     def place(self) -> list[tuple[str, str]]:
