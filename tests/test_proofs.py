@@ -17,7 +17,7 @@ from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.schema import Level, Outcome
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
-from compatkb.validate.evidence import line_of, merged, read_evidence
+from compatkb.validate.evidence import merged, read_evidence, text_of
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.importing import check_run
 from compatkb.validate.limits import KEPT, find_uv, isolated, run_limited, size_of
@@ -317,7 +317,6 @@ def test_shipped_evidence_is_canonical_and_names_culprits_that_exist(knowledge: 
     """Lines are sorted as `validate` writes them, carry no path of a machine, and blame claims that there are."""
     found = read_evidence(ROOT / "data")
     for path in (ROOT / "data" / "evidence").glob("*.jsonl"):
-        lines = [line for o in merged(found) if o.level == path.stem for line in [line_of(o)]]
-        assert path.read_text(encoding="utf-8").splitlines() == lines
+        assert path.read_text(encoding="utf-8") == text_of(o for o in merged(found) if o.level == path.stem)
     assert not [o.detail for o in found if re.search(r"/(home|root|tmp|Users|work)/", o.detail)]
     assert {o.culprit for o in found if o.culprit} <= set(knowledge.claims)

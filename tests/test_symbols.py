@@ -1,6 +1,5 @@
 """Symbols of native libraries: what is read of real ones, what their wheels prove, and what is said of it."""
 
-import json
 import random
 import shutil
 import subprocess
@@ -216,7 +215,7 @@ def test_missing_symbols_are_named(tmp_path: Path, index: Index, context: RunCon
     offer(index, "audio", "1.0", members)
     seen = check(asked(("audio", "1.0"), ("torch", "1.0")), context)
     assert (seen.outcome, seen.missing) == ("missing-symbol", ("torch_new", "torch_newest"))
-    assert seen.detail == "audio/_C.so needs torch_new, and 1 more"
+    assert seen.detail == "audio/_C.so needs torch_new"
     assert check(asked(("audio", "1.0"), ("torch", "2.0")), context).outcome == "links"
 
 
@@ -406,6 +405,18 @@ def test_a_claim_beside_missing_symbols_is_for_a_person(tmp_path: Path) -> None:
         assert len(report.findings) == found
 
 
+def test_pairs_of_one_outcome_share_a_line(tmp_path: Path) -> None:
+    """Pairs that differ in one version stand on one line, come back one by one, and are answered for one by one."""
+    seen = [observed(Outcome.MISSING_SYMBOL, version, "torch_x") for version in ("1.0", "2.0")]
+    text = text_of([*seen, observed(Outcome.LINKS, "3.0")])
+    assert [line.count("1.0 2.0") for line in text.splitlines()] == [1, 0]
+    (tmp_path / "symbols.jsonl").write_text(text, encoding="utf-8")
+    assert read_lines(tmp_path / "symbols.jsonl") == [*seen, observed(Outcome.LINKS, "3.0")]
+    one_by_one = answers(tmp_path, *seen)
+    together = answers(tmp_path, Observation.model_validate_json(text.splitlines()[0]))
+    assert [found.verdict for found in together.values()] == [found.verdict for found in one_by_one.values()]
+
+
 def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
     """Only what was seen longer ago is asked, whatever the plan says now, beside what the data say of it now."""
     facts = facts_with(tmp_path)
@@ -477,8 +488,8 @@ def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
 
 def of_this_platform() -> list[Record]:
     """Return what is recorded of symbols on Linux and x86-64."""
-    lines = (ROOT / "data" / "evidence" / "symbols.jsonl").read_text(encoding="utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["platform"] == PLATFORM]
+    found = read_lines(ROOT / "data" / "evidence" / "symbols.jsonl")
+    return [seen.model_dump(mode="json") for seen in found if seen.platform == PLATFORM]
 
 
 @pytest.mark.long

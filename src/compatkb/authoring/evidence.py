@@ -107,6 +107,7 @@ def cells_of(knowledge: Knowledge, observation: Observation) -> int:
 
 def elements_of(knowledge: Knowledge, observation: Observation) -> Iterator[tuple[KnowledgeElement, int]]:
     """Yield the builds that an observation names, with their numbers; what the data do not know is left out."""
-    for name, text in sorted(observation.packages.items()):
-        if build := knowledge.build(name, text, on_default=observation.index == "default"):
-            yield build
+    for name, texts in sorted(observation.packages.items()):
+        for text in texts.split():
+            if build := knowledge.build(name, text, on_default=observation.index == "default"):
+                yield build

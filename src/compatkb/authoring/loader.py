@@ -119,7 +119,7 @@ class LoadProblem(NamedTuple):
 
 
 class KeptValues:
-    """The values of TOML files as JSON, by the digest of their text: the parser of TOML takes longer than all that follows.
+    """The values of TOML files, families expanded, as JSON, by the digest of their text: to read TOML takes long.
 
     The text of one compilation, `str` of this, is given to the next; what that one does not ask for is forgotten.
     """
@@ -138,8 +138,8 @@ class KeptValues:
         if (values := self._known.get(digest)) is None:
             return None
         try:
-            record = model.model_validate_json(_records(values) if model is ProductFile else values)
-        except (ValidationError, LookupError, TypeError, ValueError):  # an older program may have kept something else
+            record = model.model_validate_json(values)
+        except ValidationError:  # an older program kept something else
             return None
         self._used[digest] = values
         return record
@@ -147,12 +147,6 @@ class KeptValues:
     def keep(self, content: bytes, values: dict[str, Any]) -> None:
         """Keep the values of a file whose record is right."""
         self._used[sha256(content).hexdigest()] = json.dumps(values, default=_iso)
-
-
-def _records(values: str) -> str:
-    """Return the records of a product file, as JSON, of its families."""
-    content, _ = lift_sources(json.loads(values))
-    return json.dumps(expand(content).content)
 
 
 def _iso(value: date | time) -> str:
@@ -264,9 +258,10 @@ def _document(
 ) -> DataDocument | None:
     model = model_of(path)
     inline: dict[str, tuple[Where, ...]] = {}
-    lifted, expanded = values, Expanded(values, {}, [])
+    lifted = values
     if "source" in model.model_fields:
         lifted, inline = lift_sources(values)
+    expanded = Expanded(lifted, {}, [])
     wrong: list[tuple[Where, str]] = []
     try:
         record = written = (WrittenProduct if model is ProductFile else model).model_validate(lifted)
@@ -278,7 +273,7 @@ def _document(
         wrong += _faults(error)
     if not wrong:
         if kept:
-            kept.keep(text.encode(), values)
+            kept.keep(text.encode(), expanded.content)
         return DataDocument(path, text, record, written, expanded.origins, inline)
     places = Places(text)
     for where, message in wrong:

@@ -8,7 +8,7 @@ which the two work, and the rule `evidence-contradicts` then asks a person which
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import combinations, groupby
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, split_term
@@ -28,22 +28,21 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
     denied: dict[tuple[str, int, str, str, str], dict[str, list[tuple[int, Observation]]]] = defaultdict(dict)
     beside: dict[tuple[str, int, str], set[int]] = defaultdict(set)
     linked: dict[tuple[str, int, str], dict[int, int]] = defaultdict(dict)
-    seen_on: dict[tuple[str, int, str], Observation] = {}
+    seen_on: dict[tuple[str, int, str], dict[tuple[int, str], Observation]] = defaultdict(dict)
     for observation, builds in observed:
-        if len(builds) != 2:
-            continue
-        (base, to), (one, of) = sorted(builds, key=lambda build: knowledge.products[build[0].product].rank)
         cells = knowledge.grid.cells((observation.os,), (observation.arch,))
-        beside[one.product, of, base.product].add(to)
-        if observation.outcome is Outcome.MISSING_SYMBOL:
-            if cells & ~known.excluded(one.product, of, base.product, to):
-                key = (one.product, of, base.product, observation.os, observation.missing[0])
-                denied[key].setdefault(observation.arch, []).append((to, observation))
-        elif observation.outcome is Outcome.LINKS and not observation.missing:
-            pair = (one.product, of, base.product)
-            if known.are_silent(*pair, to):
+        ranked = sorted(builds, key=lambda build: knowledge.products[build[0].product].rank)
+        pairs = [(base.product, to, one.product, of) for (base, to), (one, of) in combinations(ranked, 2)]
+        for base, to, one, of in (pair for pair in pairs if pair[0] != pair[2]):
+            pair = (one, of, base)
+            beside[pair].add(to)
+            if observation.outcome is Outcome.MISSING_SYMBOL:
+                if cells & ~known.excluded(*pair, to):
+                    key = (*pair, observation.os, observation.missing[0])
+                    denied[key].setdefault(observation.arch, []).append((to, observation))
+            elif observation.outcome is Outcome.LINKS and not observation.missing and known.are_silent(*pair, to):
                 linked[pair][to] = linked[pair].get(to, 0) | cells
-                seen_on.setdefault(pair, observation)
+                seen_on[pair][to, observation.platform] = observation
     edges = [
         _denial(knowledge, key, arch, group, sorted(beside[key[:3]]))
         for key, by_arch in sorted(denied.items())
@@ -54,7 +53,7 @@ def symbol_edges(knowledge: Knowledge, observed: Iterable[Seen]) -> list[Knowled
         for to, cells in masks.items():
             by_cells[cells].append(to)
         edges += [
-            _hint(knowledge, pair, cells, sorted(group), sorted(beside[pair]), seen_on[pair])
+            _hint(knowledge, pair, cells, sorted(group), sorted(beside[pair]), min(seen_on[pair].items())[1])
             for cells, group in sorted(by_cells.items())
         ]
     return edges

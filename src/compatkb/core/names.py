@@ -56,8 +56,9 @@ def search_words(text: str) -> list[str]:
     """Return the words of a text for search, in small letters; 2.8.10 is one word, of torch.compile also its parts."""
     words = []
     for word in SEARCH_WORD.findall(text.casefold()):
-        parts = word.split(".")
-        words += [word, *(part for part in parts if len(parts) > 1 and len(part) > 1 and part.isalpha())]
+        words.append(word)
+        if "." in word:
+            words += [part for part in word.split(".") if len(part) > 1 and part.isalpha()]
     return words
 
 

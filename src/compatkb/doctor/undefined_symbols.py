@@ -58,7 +58,7 @@ class SymbolSearch(KnownData):
         for other in sorted({name for o in pairs for name in o.packages if name != own}):
             provider = self.facts.product(other)
             installed = seen.get(provider.id, "") if provider and provider.id != product.id else ""
-            beside = [o for o in pairs if o.packages.get(other) == installed]
+            beside = [o for o in pairs if installed in o.packages.get(other, "").split()]
             if provider and beside:
                 platform = f"{beside[0].os}-{beside[0].arch}"
                 return UndefinedSymbol(
@@ -76,7 +76,8 @@ class SymbolSearch(KnownData):
 
     def _fitting(self, product: Product, own: str, beside: list[ObservationRecord]) -> tuple[str, ...]:
         """Return the builds of a product that find all their symbols in a release, newest first."""
-        versions = {seen.packages[own] for seen in beside if seen.outcome == "links" and not seen.missing}
+        linked = (seen for seen in beside if seen.outcome == "links" and not seen.missing)
+        versions = {version for seen in linked for version in seen.packages[own].split()}
         return tuple(e.version for e in reversed(self.facts.elements(product.id)) if e.version in versions)
 
 

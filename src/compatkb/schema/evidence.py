@@ -1,7 +1,9 @@
 """Records of data/evidence/: what commands observed."""
 
+from collections.abc import Iterator
 from datetime import date
 from enum import StrEnum
+from itertools import product
 from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -40,7 +42,8 @@ class Outcome(StrEnum):
 class Observation(Record):
     """A line of data/evidence/*.jsonl: what a command saw, dated.
 
-    `packages` are distribution names as installers write them, with the exact versions; `tool` is what decided (pip, uv,
+    `packages` are distribution names as installers write them, with the exact versions: several of a name, between blanks,
+    are as many observations. `tool` is what decided (pip, uv,
     python) and `tools` the versions of all that took part; `digest` is the SHA-256 of the tool's report.
     """
 
@@ -86,6 +89,15 @@ class Observation(Record):
     def arch(self) -> str:
         """The architecture."""
         return self.platform.rpartition("-")[2]
+
+    def each(self) -> "Iterator[Observation]":
+        """Yield an observation for each choice of versions: itself where every package has one."""
+        choices = [text.split() for text in self.packages.values()]
+        if all(len(versions) == 1 for versions in choices):
+            yield self
+            return
+        for versions in product(*choices):
+            yield self.model_copy(update={"packages": dict(zip(self.packages, versions, strict=True))})
 
     @property
     def question(self) -> tuple[object, ...]:

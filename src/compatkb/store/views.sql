@@ -549,8 +549,8 @@ from _observation order by id;
 create view observation_package as select
   o.id as observation, -- integer: the observation
   p.key as name, -- text: the package
-  p.value as version -- text: its version
-from _observation o, json_each(o.packages) p order by o.id, p.key;
+  v.value as version -- text: its version; several of one package were seen with each of the others
+from _observation o, json_each(o.packages) p, json_each(WORDS(p.value)) v order by o.id, p.key, v.key;
 
 -- Releases of packages with their dates, end of life, withdrawal and builds; newest first.
 create view releases as select

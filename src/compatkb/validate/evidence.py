@@ -29,18 +29,37 @@ def read_lines(path: Path) -> list[Observation]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError((f"{path}: cannot be read: {error}",)) from None
     lines = text.split("\n")
-    observations = []
+    observations: list[Observation] = []
     for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never finished
         try:
-            observations.append(Observation.model_validate_json(line))
+            observations += Observation.model_validate_json(line).each()
         except ValueError as error:
             raise DataError((f"{path}:{number}: {str(error).splitlines()[0]}",)) from None
     return observations
 
 
 def text_of(observations: Iterable[Observation]) -> str:
-    """Return observations as the text of an evidence file."""
-    return "".join(line_of(observation) + "\n" for observation in observations)
+    """Return observations as the text of an evidence file; those that differ in the version of one package share a line."""
+    by_names: dict[tuple[str, ...], list[Observation]] = {}
+    for observation in observations:
+        by_names.setdefault((observation.level, *observation.packages), []).append(observation)
+    lines = [
+        min((_sharing(group, name) for name in names), key=len) if level is Level.SYMBOLS and len(names) > 1 else group
+        for (level, *names), group in by_names.items()
+    ]
+    ordered = sorted((o for group in lines for o in group), key=lambda o: cell_of(o).id)
+    return "".join(line_of(observation) + "\n" for observation in ordered)
+
+
+def _sharing(observations: Iterable[Observation], name: str) -> list[Observation]:
+    """Return observations with those in one that are equal but for the version of a package."""
+    versions: dict[str, list[str]] = {}
+    first: dict[str, Observation] = {}
+    for observation in observations:
+        key = line_of(observation.model_copy(update={"packages": {**observation.packages, name: ""}}))
+        versions.setdefault(key, []).append(observation.packages[name])
+        first.setdefault(key, observation)
+    return [o.model_copy(update={"packages": {**o.packages, name: " ".join(versions[key])}}) for key, o in first.items()]
 
 
 def read_evidence(directory: Path) -> list[Observation]:

@@ -117,7 +117,7 @@ def _linked(
     if not unresolved:
         return cell.observed(Outcome.LINKS, context.today)
     library, first = (needed or unresolved)[0]
-    detail = f"{library.path} needs {first}{f', and {len(names) - 1} more' if len(names) > 1 else ''}"
+    detail = f"{library.path} needs {first}"
     if not needed:
         return cell.observed(Outcome.LINKS, context.today, f"{detail}; the package imports without it", missing=names[:_NAMED])
     return cell.observed(Outcome.MISSING_SYMBOL, context.today, detail, missing=names[:_NAMED])

@@ -78,7 +78,8 @@ def _met(
     """
     python = [] if observation.level is Level.SYMBOLS else list(enumerate(knowledge.elements["python"]))
     loaded = [*elements_of(knowledge, observation), *((e, n) for n, e in python if e.version == observation.python)]
-    for (one, i), (other, j) in permutations(loaded, 2):
+    pairs = ((one, other) for one, other in permutations(loaded, 2) if one[0].product != other[0].product)
+    for (one, i), (other, j) in pairs:
         for edge in edges[one.product, other.product]:
             if edge.of_mask >> i & 1 and (not edge.devices or observation.device in edge.devices):
                 yield _Beside(edge, one, other, 1 << j)

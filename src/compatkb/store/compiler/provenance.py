@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date
+from itertools import product
 
 from compatkb.authoring.citation import cite_text, cite_url, cited
 from compatkb.authoring.knowledge_base import Knowledge
@@ -20,7 +21,7 @@ def documents(knowledge: Knowledge) -> Iterator[DocumentRecord]:
     sources += files.timeline.source.values() if files.timeline else ()
     sources += [knowledge.index_source(release) for file in files.index for release in file.release]
     seen: dict[tuple[str, str], str] = {}
-    for source in sources:
+    for source in {id(source): source for source in sources}.values():  # most stand there many times
         key = (cite_text(source), cite_url(source) or "")
         seen[key] = max(seen.get(key, ""), source.seen.isoformat())
     for (text, url), day in sorted(seen.items()):
@@ -66,8 +67,9 @@ def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
     for index in files.index:
         names_by_reading["index", "", "", index.seen].append(f"index/{index.distribution}.toml")
     for seen in files.evidence:
-        packages = " ".join(f"{name}=={version}" for name, version in sorted(seen.packages.items()))
-        names_by_reading["evidence", str(seen.level), str(seen.outcome), seen.checked].append(f"{seen.level} of {packages}")
+        for choice in product(*([f"{name}=={each}" for each in text.split()] for name, text in sorted(seen.packages.items()))):
+            reading = ("evidence", str(seen.level), str(seen.outcome), seen.checked)
+            names_by_reading[reading].append(f"{seen.level} of {' '.join(choice)}")
     for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
         yield ReadingRecord(kind, level, outcome, day.isoformat(), len(names), min(names))
 

@@ -1,10 +1,10 @@
 """Rows of the FTS5 index: every record with its names, its remarks and the command that shows more."""
 
-import json
 import re
 import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from compatkb.store.queries.products import ReleaseRecord, element_details, ever
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
+from compatkb.store.rows import dumps
 
 SEARCH = """
 create table searchable (
@@ -50,25 +51,17 @@ class Searchable(NamedTuple):
 
 def add_search_index(target: Path) -> None:
     """Add the index over all records to the snapshot in `target`."""
-    records = list(_records(Snapshot(str(target))))
-    with sqlite3.connect(target) as db:
+    rows, words = [], []
+    for number, record in enumerate(_records(Snapshot(str(target))), 1):
+        texts = (record.names, record.remarks, sorted({word_key(name) for name in record.names}))
+        rows.append(
+            (number, *record[:4], *map(dumps, texts), shlex.join(record.command), record.place, record.since),
+        )
+        words.append((number, *(" ".join(search_words(" ".join(text))) for text in texts)))
+    with closing(sqlite3.connect(target)) as db, db:
         db.executescript(SEARCH)
-        for number, record in enumerate(records, 1):
-            texts = (json.dumps(record.names, ensure_ascii=False), json.dumps(record.remarks, ensure_ascii=False))
-            keys = sorted({word_key(name) for name in record.names})
-            row = (
-                number,
-                *record[:4],
-                *texts,
-                json.dumps(keys, ensure_ascii=False),
-                shlex.join(record.command),
-                record.place,
-                record.since,
-            )
-            db.execute(f"insert into searchable values ({', '.join('?' * len(row))})", row)
-            words = (" ".join(search_words(" ".join(part))) for part in (record.names, record.remarks, keys))
-            db.execute("insert into search(rowid, names, remarks, keys) values (?, ?, ?, ?)", (number, *words))
-    db.close()
+        db.executemany(f"insert into searchable values ({', '.join('?' * len(rows[0]))})", rows)
+        db.executemany("insert into search(rowid, names, remarks, keys) values (?, ?, ?, ?)", words)
 
 
 def _records(facts: Snapshot) -> Iterator[Searchable]:

@@ -23,7 +23,7 @@ class ObservationRecord(NamedTuple):
     id: int
     level: str
     outcome: str
-    packages: TextMap
+    packages: TextMap  # their versions, several of one between blanks
     python: str
     os: str
     arch: str
