@@ -3,8 +3,8 @@
 from compatkb.version import __version__
 
 __all__ = [
-    "Answer", "CheckReport", "CompatkbError", "DataError", "Diagnosis", "Finding", "GaveUpError", "KnowledgeBase", "Product",
-    "ReleaseRecord", "Request", "Severity", "Stack", "UsageError", "Verdict",
+    "Answer", "CheckReport", "CompatkbError", "DataError", "Diagnosis", "Finding", "GaveUpError", "KnowledgeBase",
+    "NewerError", "Product", "ReleaseRecord", "Request", "Severity", "Stack", "UsageError", "Verdict",
     "__version__",
 ]  # fmt: skip
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compatkb.doctor.diagnose import Diagnosis
     from compatkb.engine.answer import Answer
     from compatkb.engine.stacks import Stack
-    from compatkb.errors import CompatkbError, DataError, GaveUpError, UsageError
+    from compatkb.errors import CompatkbError, DataError, GaveUpError, NewerError, UsageError
     from compatkb.store.queries.products import ReleaseRecord
     from compatkb.store.records import Product, Request
 

@@ -15,6 +15,12 @@ class UsageError(CompatkbError):
     exit_code = 2
 
 
+class NewerError(UsageError):
+    """What was asked about is newer than the data, which therefore cannot tell."""
+
+    exit_code = 7
+
+
 class ProblemsError(CompatkbError):
     """Base of the errors that carry every problem that was found, not only the first."""
 

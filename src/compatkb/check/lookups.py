@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from compatkb.core.spelling import slips
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import UsageError
-from compatkb.request.lookup import find_versions
+from compatkb.request.lookup import find_versions, is_newer
 from compatkb.store.queries.images import ContentRecord, ImageBuildState, ImageRecord, contents_of, images, repositories
 from compatkb.store.queries.products import homepages, release
 from compatkb.store.queries.provenance import cited_addresses
@@ -161,6 +161,8 @@ class Lookups:
         for scope in self.facts.scopes:
             if scope.product != product or scope.devices or scope.until < day:
                 continue
+            if scope.until < FOREVER and is_newer(self.facts, self.facts.products[product], public):
+                continue  # the list has not ended, and what is above all of it may have come since
             try:
                 if admits(Scheme(self.facts.products[product].scheme), scope.spec, public):
                     yield scope

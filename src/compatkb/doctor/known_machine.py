@@ -10,6 +10,7 @@ from compatkb.core.findings import Severity
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.questions import Questions
+from compatkb.request.lookup import is_newer
 from compatkb.store.queries.products import unasked_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
@@ -277,7 +278,7 @@ def mixed_remark(held: tuple[InstalledDistribution, ...], mixed: tuple[Installed
     return Remark("mixed-builds", Severity.ERROR, f"{named}{beside}")
 
 
-def package_remarks(held: tuple[InstalledDistribution, ...]) -> list[Remark]:
+def package_remarks(facts: Snapshot, held: tuple[InstalledDistribution, ...]) -> list[Remark]:
     """Return what is wrong with installed packages, whatever their versions."""
     remarks = []
     for item in held:
@@ -296,7 +297,9 @@ def package_remarks(held: tuple[InstalledDistribution, ...]) -> list[Remark]:
             message = f"{name} has the metadata of {version}, yet the package says of itself that it is {written}"
             remarks.append(Remark("two-versions", Severity.ERROR, message, f"remove it twice, and install {name} again"))
         elif not item.known:
-            message = f"{name} {version} is not in the data, so it was not checked"
+            is_above = is_newer(facts, item.product, str(version))
+            where = f"newer than these data ({facts.meta['data_date']})" if is_above else "not in the data"
+            message = f"{name} {version} is {where}, so it was not checked"
             remarks.append(Remark("unknown-version", Severity.WARNING, message))
     names = [canonicalize_name(item.installed.name) for item in held]
     for name in sorted({name for name in names if names.count(name) > 1}):

@@ -78,7 +78,7 @@ class _Examining(UpgradePath):
     def examination(self) -> Examination:
         """Return what the data say of a machine as of a day."""
         machine, held, devices = self.machine, self.held, self.devices
-        remarks = [*package_remarks(held), *self.graphics_remarks(), *self.library_remarks()]
+        remarks = [*package_remarks(self.facts, held), *self.graphics_remarks(), *self.library_remarks()]
         answer, beside = self._judge()
         best = self.best(answer)
         unserved = bool(answer) and self.is_unserved

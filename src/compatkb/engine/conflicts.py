@@ -109,7 +109,9 @@ def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
     Such a version may well exist; what a published release says of it is fixed all the same.
     """
     pins = problem.request.pins
-    pairs = ((other, pin) for pin in pins if pin.beyond and "+" not in pin.beyond for other in pins if other.mask)
+    pairs = (
+        (other, pin) for pin in pins if pin.beyond and pin.exact and "+" not in pin.beyond for other in pins if other.mask
+    )
     return next(((("claim", other.product, pin.product),) for other, pin in pairs if _excludes(problem, other, pin)), None)
 
 

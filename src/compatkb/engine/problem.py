@@ -92,10 +92,10 @@ class Problem:
         It cannot where the request fixes one release, which never changes, or where a complete list covers what it admits.
         """
         facts, pin = self.facts, self.pins.get(product)
+        if pin and pin.beyond and not pin.extra:
+            return False
         if facts.products[product].role in UNBUILT or (pin and (pin.extra or self._is_fixed(pin))):
             return True
-        if pin and pin.beyond:
-            return False
         covered = 0
         for scope in facts.scopes_of(product):
             if scope.until >= self.request.lists_until and (not scope.devices or self.device in scope.devices):
@@ -116,7 +116,8 @@ class Problem:
             every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
             return Support(self.platforms & ~self.availability.denied_to_all(product, every, waived), 0, 0)
         if not 0 <= idx < self.facts.sizes[product]:
-            return Support(self.platforms, 0, 0)
+            is_newer = idx >= 0 and self.pins[product].beyond != ""  # than the data: bounds may deny it, and nothing vouches
+            return Support(0, 0, self.platforms) if is_newer else Support(self.platforms, 0, 0)
         support = self.availability.support(product, idx, waived)
         if product != self.route.provider or "hardware" in self.pins:
             return support

@@ -15,7 +15,7 @@ from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.json_document import Edition
 from compatkb.output.payload import claim_payloads
 from compatkb.output.screen import Line, heads, row
-from compatkb.request.lookup import find_versions
+from compatkb.request.lookup import find_versions, is_newer, newer_version
 from compatkb.store.queries.products import (
     ReleaseRecord,
     SupportRule,
@@ -70,6 +70,8 @@ class Catalog:
         """Return the releases that a version word means, newest first; raises UsageError where there is none."""
         mask = find_versions(self.facts, product, version)
         if not mask:
+            if is_newer(self.facts, product, version):
+                raise newer_version(self.facts, product, version)
             known = ", ".join(release["version"] for release in self.releases(product)[:8])
             raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
         chosen = self.facts.elements(product.id).of(mask)
@@ -162,6 +164,8 @@ class Catalog:
         wanted = None
         if product and version:
             wanted = {e.release for e in self.facts.elements(product.id).of(find_versions(self.facts, product, version))}
+            if not wanted and is_newer(self.facts, product, version):
+                raise newer_version(self.facts, product, version)
             if not wanted:
                 raise unknown_version(self.facts, product, version)
         limit = self.day + timedelta(days=days)

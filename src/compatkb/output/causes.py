@@ -8,6 +8,7 @@ from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
 from compatkb.output.labels import Names, ranges
 from compatkb.output.things import listed, shortened
+from compatkb.request.lookup import is_newer
 from compatkb.store.queries.claims import claim, scope_sources
 from compatkb.store.queries.products import details_of, element_sources
 from compatkb.store.reader import Snapshot
@@ -62,6 +63,8 @@ class Causes(Names):
         if pin and pin.beyond:
             last = self.facts.elements(product)[pin.near.bit_length() - 1].release
             name = self.label(product)
+            if is_newer(self.facts, self.facts.products[product], pin.beyond) or not pin.exact:
+                return f"{what} is newer than these data ({self.facts.meta['data_date']}); the newest known is {name} {last}"
             unlisted = f"no complete list of {name} releases reaches that far"
             return f"{what} is not known: {unlisted}; the nearest known is {name} {last}"
         if not conflict.refused:

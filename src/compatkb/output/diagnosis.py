@@ -29,6 +29,7 @@ from compatkb.output.screen import (
 from compatkb.output.shells import POSIX
 from compatkb.output.things import Instead, listed, python_ranges, shortened
 from compatkb.output.view import CauseView, Near
+from compatkb.request.lookup import is_newer, newest_known
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Sources, picked
@@ -74,6 +75,7 @@ class DiagnosisView:
     wanted: tuple[str, ...]  # what is known of the requirements that no installer could meet
     symbols: tuple[str, ...]
     versions: tuple[str, ...]  # that the text names, in words
+    newer: tuple[str, ...]  # of those that the data do not know, those that are newer than they are
     nearest: tuple[Near, ...]
     title: str  # of the first of those
     either: tuple[ChoiceView, ...]
@@ -103,6 +105,7 @@ class _DiagnosisPresenter(Presenter):
             tuple(map(self._wanted, diagnosis.wanted)),
             tuple(map(self._symbol, diagnosis.symbols)),
             tuple(dict.fromkeys(self._version(read.product, read.version) for read in diagnosis.versions)),
+            tuple(text for text in diagnosis.unread if self._is_newer(text)),
             nearest, title, self._choices(diagnosis),
             tuple(self.facts.products[product] for product in diagnosis.ended), self.instead(diagnosis.instead),
         )  # fmt: skip
@@ -119,6 +122,11 @@ class _DiagnosisPresenter(Presenter):
         """Return the packages of a stack that is near and that it is about."""
         return listed([build.label for build in near.stack.packages if build.requested])
 
+    def _is_newer(self, text: str) -> bool:
+        """Return whether a version that the data do not know, such as `torch 2.99.0`, is newer than they are."""
+        product, _, version = text.partition(" ")
+        return is_newer(self.facts, self.facts.products[product], version)
+
     def _wanted(self, wanted: UnmetRequirement) -> str:
         """Return what is known of a requirement that an installer did not find."""
         addresses = {channel.id: channel.url or "the default index" for channel in channels(self.facts)}
@@ -126,6 +134,10 @@ class _DiagnosisPresenter(Presenter):
         pinned = wanted.requirement.rpartition("==")[2]
         if wanted.known and pinned in builds:
             return f"{wanted.requirement} exists: {builds[pinned]}"
+        product = self.facts.product(wanted.requirement.partition("==")[0])
+        if product and is_newer(self.facts, product, pinned):
+            near = f"; the newest known is {newest_known(self.facts, product.id)}"
+            return f"{wanted.requirement} is newer than these data ({self.facts.meta['data_date']}){near}"
         missing = "exists without wheels" if wanted.known else "does not exist"
         if builds:
             return f"{wanted.requirement} {missing}; that release has {'; '.join(list(builds.values())[:_STEPS])}"
@@ -271,7 +283,9 @@ def _read(view: DiagnosisView) -> list[Block]:
         return []
     answer, unread = view.diagnosis.answer, view.diagnosis.unread
     fits = " (whether these are compatible is not known)" if answer and answer.verdict == "unknown" else ""
-    more = f"; not known: {', '.join(unread)}" if unread else ""
+    older = [text for text in unread if text not in view.newer]
+    more = f"; not known: {', '.join(older)}" if older else ""
+    more += f"; newer than these data ({view.edition.data_date}): {', '.join(view.newer)}" if view.newer else ""
     return [Block(labelled("read", f"{', '.join(view.versions)}{fits}{more}"), 1)]
 
 

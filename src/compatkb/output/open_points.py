@@ -10,6 +10,7 @@ from compatkb.engine.availability import GLIBC
 from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.things import Open, listed, shortened
+from compatkb.request.lookup import is_newer, newest_known
 from compatkb.store.queries.claims import claim, statements
 from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
@@ -31,6 +32,7 @@ class OpenPoints(Names):
         links = [link for link in self.stack.links if link.level != Certainty.CERTAIN]
         points = [Open(what, None, "importing both") for what in self.strangers()]
         points += [self._link(link) for link in links if {link.one, link.other} <= requested]
+        points += self._newer(requested)
         points += self._silence(requested)
         points += self._unnamed_system()
         for element in self.stack.packages:
@@ -114,6 +116,19 @@ class OpenPoints(Names):
             pair for pair in apart if any(self.facts.edges(one.product, other.product) for one, other in (pair, pair[::-1]))
         ]
         return [f"nobody says that {self.build(one)} and {self.build(other)} go together" for one, other in met]
+
+    def _newer(self, requested: set[str]) -> list[Open]:
+        """Return the packages that were asked for in a version newer than the data."""
+        own = [e for e in self.stack.packages if e.product in requested and e.idx >= self.facts.sizes[e.product]]
+        newer = [e for e in own if is_newer(self.facts, self.facts.products[e.product], e.version)]
+        return [
+            Open(
+                f"{self._name(e.product)} is newer than these data ({self.facts.meta['data_date']})",
+                f"the newest known is {newest_known(self.facts, e.product)}",
+                "newer data",
+            )
+            for e in newer
+        ]
 
     def _silence(self, requested: set[str]) -> list[Open]:
         """Return the members of which nothing is said beside the others."""

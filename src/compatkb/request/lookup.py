@@ -6,8 +6,10 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
+from compatkb.core.memo import memoized
 from compatkb.core.names import close, spellings, word_key
-from compatkb.errors import UsageError
+from compatkb.core.vocabulary import FOREVER
+from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 from compatkb.store.suggestions import noun, suggest
@@ -155,6 +157,54 @@ def normal_version(product: Product, text: str) -> str | None:
         return str(Version(text))
     except InvalidVersion:
         return None
+
+
+def is_newer(facts: Snapshot, product: Product, version: str) -> bool:
+    """Return whether a version is above the newest that the data know, and no list that ended for good denies it.
+
+    Of such a version nothing is said: an absence counts below the newest known one alone. What is no version is not newer.
+    """
+    from compatkb.core.versions import Scheme, admits, parse
+
+    scheme = Scheme(product.scheme)
+    newest = newest_known(facts, product.id)
+    if scheme is Scheme.LISTED or newest is None:
+        return False
+    public = version.partition("+")[0]
+    try:
+        is_above = parse(scheme, public) > parse(scheme, newest)  # type: ignore[operator]  # both of one scheme
+        ended = (scope for scope in facts.scopes_of(product.id) if scope.until == FOREVER and not scope.devices)
+        return is_above and not any(admits(scheme, scope.spec, public) for scope in ended)
+    except ValueError:
+        return False
+
+
+def newer_than_known(facts: Snapshot, product: Product, spec: str) -> str | None:
+    """Return the lower bound of a specifier that admits only what is newer than the data, None where it is another one."""
+    newest = newest_known(facts, product.id)
+    for sign, version in re.findall(r"(===|==|>=|~=|>)\s*([^\s,*]+)", spec):
+        bound = version.rstrip(".")
+        if is_newer(facts, product, bound) or (sign == ">" and bound == newest):
+            return str(bound)
+    return None
+
+
+def newer_version(facts: Snapshot, product: Product, version: str) -> NewerError:
+    """Return the error for a version that is newer than the data, where no answer can be given."""
+    known = f"the newest known is {newest_known(facts, product.id)}"
+    return NewerError(f"{product.label} {version} is newer than these data ({facts.meta['data_date']}); {known}")
+
+
+@memoized
+def newest_known(facts: Snapshot, product: str) -> str | None:
+    """Return the newest release of a product that the data know, None where they know none or it has no order."""
+    from compatkb.core.versions import Scheme, parse
+
+    scheme = Scheme(facts.products[product].scheme)
+    releases = (
+        {element.release.removesuffix("t") for element in facts.elements(product)} if scheme is not Scheme.LISTED else ()
+    )
+    return max(releases, key=lambda release: parse(scheme, release), default=None)
 
 
 def products_having(facts: Snapshot, version: str) -> list[str]:

@@ -8,13 +8,17 @@ from datetime import date
 from compatkb.core.clock import Clock
 from compatkb.core.names import close, normal
 from compatkb.core.vocabulary import Role
-from compatkb.errors import UsageError, WordsError
+from compatkb.errors import NewerError, UsageError, WordsError
 from compatkb.request.lookup import (
     OPERATORS,
     find_feature,
     find_matching,
     find_product,
     find_versions,
+    is_newer,
+    newer_than_known,
+    newer_version,
+    newest_known,
     normal_version,
     plain_version,
 )
@@ -92,6 +96,8 @@ def _noting(problems: list[str]) -> Iterator[None]:
     """Note a wrong word, so that the words after it are looked at, too."""
     try:
         yield
+    except NewerError:
+        raise
     except UsageError as error:
         problems.append(str(error))
 
@@ -156,6 +162,8 @@ def _option(facts: Snapshot, name: str, text: str, lists_until: int) -> Pin:
     mask = find_versions(facts, product, text)
     if mask:
         return Pin(product.id, text, mask, exact=OPERATORS.isdisjoint(text), patch=_patch(product, text))
+    if not OPERATORS.isdisjoint(text) and (pin := _newer_range(facts, product, text, text)):
+        return pin
     return _unlisted(facts, product, plain_version(text).removeprefix("=="), text, lists_until, strict=False)
 
 
@@ -176,6 +184,8 @@ def _strict(facts: Snapshot, product: Product, spec: str, lists_until: int) -> P
             return Pin(product.id, text, mask, patch=patch)
         return _unlisted(facts, product, exact[1], text, lists_until, strict=False)
     mask = find_matching(facts, product, spec)
+    if not mask and (pin := _newer_range(facts, product, spec, text)):
+        return pin
     if not mask:
         raise UsageError(f"{product.id}{spec}: no known version fits{nearest(facts, product, spec)}")
     return Pin(product.id, text, mask, strict=True, exact=False)
@@ -185,6 +195,24 @@ def _patch(product: Product, text: str) -> str | None:
     """Return the patch of Python that a word names: 3.14.1 of `==3.14.1`; None for a minor and for a range."""
     named = re.fullmatch(r"={0,3}\s*(\d+)\.(\d+)\.(\d+)t?", plain_version(text)) if product.scheme == "minor" else None
     return ".".join(str(int(number)) for number in named.groups()) if named else None
+
+
+def _newer_range(facts: Snapshot, product: Product, spec: str, text: str) -> Pin | None:
+    """Return the pin for a range that admits only what is newer than the data; None for any other one."""
+    bound = newer_than_known(facts, product, spec)
+    if bound is None:
+        return None
+    pin = _newer(facts, product, bound, text, strict=True)
+    return pin._replace(exact=False)
+
+
+def _newer(facts: Snapshot, product: Product, version: str, text: str, *, strict: bool) -> Pin:
+    """Return the pin for a version that is newer than the data; raises NewerError for a place to run, where none can be."""
+    if product.platform:
+        raise newer_version(facts, product, version)
+    newest = newest_known(facts, product.id)
+    near = sum(1 << element.idx for element in facts.elements(product.id) if element.release == newest)
+    return Pin(product.id, text, 0, strict=strict, near=near, beyond=version)
 
 
 def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_until: int, *, strict: bool) -> Pin:
@@ -199,7 +227,8 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
     except ValueError:
         raise unknown_version(facts, product, version) from None
     if product.role == Role.LEAF or product.open:
-        return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version)
+        beyond = version if is_newer(facts, product, version) else ""
+        return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version, beyond=beyond)
     if "+" in version:  # the release is known: that build of it was never published
         public = normal_version(product, version.partition("+")[0]) or ""
         released = find_matching(facts, product, f"=={public}") or facts.word(product.id, public)
@@ -208,6 +237,8 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
             known = {e.version.partition("+")[2] for e in facts.elements(product.id)}
             beyond = version if version.partition("+")[2] not in known else ""  # builds of that kind are not covered at all
             return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
+    if is_newer(facts, product, version):
+        return _newer(facts, product, version, text, strict=strict)
     scopes = facts.scopes_of(product.id)
     covered = any(scope.until >= lists_until and admits(scheme, scope.spec, version) for scope in scopes)
     if scopes and not covered:

@@ -88,7 +88,7 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
             for check_setting in SETTINGS.checks:
                 findings.update(dict.fromkeys(check_setting(plan, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
-    yield from _ends_once(_indexes_once(_drifts_once(counting)), plans)
+    yield from _newer_once(_ends_once(_indexes_once(_drifts_once(counting)), plans))
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
@@ -130,6 +130,19 @@ def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     for first, *others in lacking.values():
         named = list(dict.fromkeys(f"{one.message.partition(' is not on ')[0]} (line {one.line})" for one in others))
         yield first._replace(message=f"{first.message}{'; nor is ' if named else ''}{', '.join(named)}")
+
+
+def _newer_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of the pins of a file that are newer than the data the first one alone, which names the others."""
+    newer: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule == pins.NEWER.id:
+            newer.setdefault(finding.path, []).append(finding)
+        else:
+            yield finding
+    for first, *others in newer.values():
+        named = dict.fromkeys(f"{one.message.partition(' is newer ')[0]} (line {one.line})" for one in others)
+        yield first._replace(message=f"{first.message}{'; also newer: ' if named else ''}{', '.join(named)}")
 
 
 def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:

@@ -5,8 +5,10 @@ from functools import reduce
 from operator import or_
 
 from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons
+from compatkb.core.vocabulary import FOREVER
 from compatkb.engine.conflicts import Cause
 from compatkb.output.causes import Causes
+from compatkb.request.lookup import is_newer
 from compatkb.store.queries.products import element_sources
 from compatkb.store.records import Element
 
@@ -34,6 +36,8 @@ def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[st
     public, _, label = version.partition("+")
     for scope in queries.facts.scopes:
         of_label = scope.product == product and label in scope.devices and scope.until >= queries.lists_until
+        if scope.until < FOREVER and is_newer(queries.facts, queries.facts.products[product], public):
+            continue
         if of_label and admits(Scheme(queries.facts.products[product].scheme), scope.spec, public):
             return urls(scope.sources)
     builds = [

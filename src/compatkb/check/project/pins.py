@@ -15,12 +15,14 @@ from compatkb.core.vocabulary import Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import Requirement, RequirementRole
+from compatkb.request.lookup import is_newer, newest_known
 from compatkb.store.queries.products import channels
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
+NEWER = CheckRule("pin-newer", Severity.WARNING, "a pinned version is newer than the data, which say nothing of it")
 PLATFORM = CheckRule(
     "pin-platform",
     Severity.WARNING,
@@ -30,10 +32,11 @@ PLATFORM = CheckRule(
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
+NOT_JUDGED = "so it is not judged"
 _LABEL = re.compile(r"\+[\w.]+")
 
 
-@SETTINGS.rule(UNPUBLISHED, INDEX, PLATFORM, YANKED, LOST, ENDED)
+@SETTINGS.rule(UNPUBLISHED, NEWER, INDEX, PLATFORM, YANKED, LOST, ENDED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
@@ -110,6 +113,13 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
     if not asked.known:
         return  # of other indexes and pages of links the data have no list
+    if is_newer(queries.facts, product, version):
+        known = f"the newest known is {newest_known(queries.facts, product.id)}"
+        message = (
+            f"{product.name} {version} is newer than these data ({queries.facts.meta['data_date']}), {NOT_JUDGED}; {known}"
+        )
+        yield at(required.located, NEWER, message)
+        return
     if "+" in version:
         sources = never_built(product.id, version, queries)
     else:
