@@ -529,7 +529,7 @@ def test_data_without_symptoms(run: Callable[..., Run], tmp_path: Path) -> None:
     data_directory(tmp_path / "data", [product("torch", distribution="torch", releases=["2.0.0"])])
     path = tmp_path / "log.txt"
     path.write_text(GATE, encoding="utf-8")
-    assert run("diagnose", str(path), "--data", str(tmp_path / "data")).code == 1
+    assert run("diagnose", str(path), "--data", str(tmp_path / "data")).code == 7
 
 
 @pytest.mark.parametrize(

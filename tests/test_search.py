@@ -108,7 +108,7 @@ def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None
         program, *words = shlex.split(hit.command)
         assert program in ("compatkb", "docker")
         if program == "compatkb":
-            assert run(*words).code in (0, 1), hit.command
+            assert run(*words).code in (0, 1, 7), hit.command
 
 
 def test_the_day_counts(facts: Snapshot) -> None:

@@ -1,5 +1,6 @@
 """Wrong input gets one clear line, the right exit code and a suggestion; never a traceback."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import Run
 from good_data import good, written
+from jsonschema import Draft202012Validator
+
+from compatkb.export.responses import response_schema
 
 Runner = Callable[..., Run]
 WITHOUT_POSIX = """
@@ -177,3 +181,36 @@ def test_hostile_files_are_refused(content: bytes, data: Path, run: Runner, monk
     assert done.code == 3
     assert "zzz.toml" in done.err
     assert not list((data.parent / "cache").glob("*.sqlite"))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (["resolve", "tourch==2.4.0"], 2, "usage"),
+        (["resolve", "--torch", ">=2.5 <2.7"], 2, "usage"),
+        (["show", "torch", "2.13.9"], 2, "usage"),
+        (["show", "torch", "9999.0"], 7, "unknown"),
+        (["check", "no-such-folder"], 2, "usage"),
+        (["eol", "torch", "--data", "no-such-folder"], 3, "data"),
+    ],
+)
+def test_refused_input_is_json_where_json_is_asked_for(words: list[str], code: int, kind: str, run: Runner) -> None:
+    """With `--format json` a refusal is an object on standard output, of the same exit code; people read standard error."""
+    for form in (["--format", "json"], ["--format=json"]):
+        done = run(*words, *form)
+        error = json.loads(done.out)["error"]
+        assert (done.code, error["exit_code"], error["kind"]) == (code, code, kind)
+        assert done.err.startswith("error: ")
+        assert error["problems"][0]["message"] in done.err
+        refusal = response_schema("error", "a refusal")
+        assert list(Draft202012Validator(refusal).iter_errors(json.loads(done.out))) == []
+    assert run(*words).out == ""
+
+
+def test_unknown_may_be_well(run: Runner) -> None:
+    """What the data cannot tell ends with 7, and with 0 where `--unknown ok` says so; a refusal stays one."""
+    for words in (["explain", "torch==9999.0", "xpu"], ["resolve", "xpu", "--python", "3.99"]):
+        assert run(*words).code == 7
+        assert run(*words, "--unknown", "ok").code == 0
+    assert run("explain", "torch==2.4", "ipex==2.3.110", "xpu", "--unknown", "ok").code == 1
+    assert run("explain", "tourch", "--unknown", "ok").code == 2

@@ -2,6 +2,9 @@
 
 from typing import ClassVar
 
+UNKNOWN = 7
+"""The exit code where the data cannot tell."""
+
 
 class CompatkbError(Exception):
     """Base of every deliberate error; `str()` is the one line that the user sees."""
@@ -18,7 +21,7 @@ class UsageError(CompatkbError):
 class NewerError(UsageError):
     """What was asked about is newer than the data, which therefore cannot tell."""
 
-    exit_code = 7
+    exit_code = UNKNOWN
 
 
 class ProblemsError(CompatkbError):

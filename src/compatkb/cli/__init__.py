@@ -6,9 +6,11 @@ import io
 import os
 import re
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from compatkb.errors import CompatkbError, ProblemsError, UnavailableError
+from compatkb.errors import UNKNOWN, CompatkbError, ProblemsError, UnavailableError, UsageError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
@@ -31,20 +33,25 @@ def _run(argv: list[str]) -> int:
     from compatkb.cli.app import application
     from compatkb.cli.terminal import print_errors
 
+    def refuse(problems: Sequence[str], code: int) -> int:
+        print_errors(problems)
+        if _wants(argv, "--format", "json"):
+            from compatkb.output.json_document import refusal
+
+            print(refusal(problems, code), end="", flush=True)
+        return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code
+
     try:
         code: int | None = application().main(argv, prog_name="compatkb", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
     except TyperException as error:
-        print_errors([describe(error)])
-        return 2
+        return refuse([describe(error)], UsageError.exit_code)
     except ProblemsError as error:
         more = len(error.problems) - MOST
-        print_errors([*error.problems[:MOST], *([f"and {more} more"] if more > 0 else [])])
-        return error.exit_code
+        return refuse([*error.problems[:MOST], *([f"and {more} more"] if more > 0 else [])], error.exit_code)
     except CompatkbError as error:
-        print_errors([str(error)])
-        return error.exit_code
+        return refuse([str(error)], error.exit_code)
     except BrokenPipeError:  # the reader went away, as `| head` does
         drop_output()
         return 0
@@ -60,6 +67,11 @@ def _run(argv: list[str]) -> int:
     except (KeyboardInterrupt, Abort):
         return 130
     return UnavailableError.exit_code
+
+
+def _wants(argv: Sequence[str], option: str, value: str) -> bool:
+    """Return whether the words of a command give an option a value; what is wrong with them need not be read for that."""
+    return f"{option}={value}" in argv or any(pair == (option, value) for pair in pairwise(argv))
 
 
 def drop_output() -> None:

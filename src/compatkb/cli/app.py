@@ -109,8 +109,8 @@ def application() -> TyperGroup:
         add_completion=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
         help="Which versions of PyTorch and its companions work together on Intel hardware, and how we know.",
-        epilog="Exit codes: 0 an answer; 1 does not work, or unknown; 2 wrong usage; 3 invalid data; 4 a generated file is "
-        "stale; 5 something needed is unavailable; 6 gave up within its budget.",
+        epilog="Exit codes: 0 an answer; 1 does not work; 2 wrong usage; 3 invalid data; 4 a generated file is "
+        "stale; 5 something needed is unavailable; 6 gave up within its budget; 7 unknown.",
     )
     app.callback()(_common)
     command = get_command(app)

@@ -8,8 +8,9 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts, patience
+from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.errors import UsageError
+from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output import registry
 from compatkb.output.presenter import present
 from compatkb.output.shells import shell_here
@@ -54,10 +55,11 @@ def answer(
     stack: o.StackNumber = 1,
     index: o.Indexes = None,
     min_age: o.MinAge = None,
+    unknown: o.Unknown = "fail",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Answer a request, for this machine where no word is given; 0 for an answer, 1 for `does-not-work` and `unknown`."""
+    """Answer a request, for this machine where no word is given; 0 an answer, 1 `does-not-work`, 7 `unknown`."""
     pins = o.pins_of(ctx.params)
     explains = ctx.info_name == EXPLAIN
     if explains and not (words or pins or needs):
@@ -82,7 +84,9 @@ def answer(
     each = request.names_devices and len(request.devices) > 1
     wanted = registry.Wanted(edges, everything, shell or shell_here(), stack, each, tuple(index or ()))
     show(registry.form(ctx.info_name or "", form)(present(facts, resolution), wanted))
-    return 1 if resolution.verdict in ("does-not-work", "unknown") else 0
+    if resolution.verdict == Verdict.UNKNOWN:
+        return 0 if unknown == "ok" else UNKNOWN
+    return int(resolution.verdict == Verdict.DOES_NOT_WORK)
 
 
 def _of_this_machine(facts: "Snapshot", clock: "Clock", said: list[tuple[str, str]], asked: bool) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.foreign import safe_open
-from compatkb.errors import UsageError
+from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
 from compatkb.store.queries.provenance import guide_records
@@ -26,10 +26,11 @@ def diagnose(
     ] = None,
     shell: o.Shell = None,
     form: o.Format = "text",
+    unknown: o.Unknown = "fail",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Say what may be behind an error that a program printed; 0 where a cause is named, else 1."""
+    """Say what may be behind an error that a program printed; 0 where a cause is named, else 7."""
     from compatkb.doctor.diagnose import diagnose as look
     from compatkb.doctor.error_text import decode
     from compatkb.output.diagnosis import diagnosis_json, diagnosis_lines, present_diagnosis
@@ -44,7 +45,7 @@ def diagnose(
     diagnosis = look(facts, text, clock)
     view = present_diagnosis(facts, diagnosis, clock.day)
     show(diagnosis_json(view) if form == "json" else diagnosis_lines(view, shell or shell_here()))
-    return 0 if diagnosis.candidates else 1
+    return 0 if diagnosis.candidates or unknown == "ok" else UNKNOWN
 
 
 def _text_of(words: list[str]) -> tuple[bytes, int]:
@@ -92,10 +93,14 @@ def doctor(
     sysfs: Annotated[str | None, o.value("--sysfs", "ROOT", "read the graphics from this copy of /sys")] = None,
     shell: o.Shell = None,
     form: o.Format = "text",
+    unknown: o.Unknown = "fail",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """Say what of a machine works and what does not, and the way to the nearest working stack; 0 where all is well, else 1."""
+    """Say what of a machine works and what does not, and the way to the nearest working stack.
+
+    The exit code is 0 where all is well, 7 where that cannot be told, else 1.
+    """
     from compatkb.doctor.verdict import examine
     from compatkb.output.doctor_report import examination_json, examination_lines, present_examination
 
@@ -110,7 +115,9 @@ def doctor(
     examination = examine(facts, machine, clock)
     view = present_examination(facts, examination, clock.day)
     show(examination_json(view) if form == "json" else examination_lines(view, shell or shell_here()))
-    return 0 if examination.healthy else 1
+    if examination.undecided:
+        return 0 if unknown == "ok" else UNKNOWN
+    return int(not examination.healthy)
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":

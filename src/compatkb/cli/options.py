@@ -60,6 +60,7 @@ Shell = Annotated[
     Literal["posix", "powershell", "cmd"] | None,
     option("--shell", "quote commands for this shell (default: that of this kind of machine)"),
 ]
+Unknown = Annotated[Literal["fail", "ok"], option("--unknown", "whether the exit code of `unknown` is 7 (fail) or 0 (ok)")]
 Fix = Annotated[bool, option("--fix", "write the safe fixes, then report what is left")]
 Diff = Annotated[bool, option("--diff", "print what --fix would write; exit 1 if there is anything")]
 

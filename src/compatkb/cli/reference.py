@@ -42,12 +42,13 @@ colours. Results go to standard output, remarks and errors to standard error.
 | exit code | means |
 |---|---|
 | 0 | an answer, or no findings |
-| 1 | does not work, or unknown; or findings from `--fail-on` on |
+| 1 | does not work; or findings from `--fail-on` on |
 | 2 | wrong usage |
 | 3 | the data are invalid |
 | 4 | a generated file is stale |
 | 5 | something needed is unavailable: network, interpreter, disk |
 | 6 | gave up within its budget |
+| 7 | unknown: the data cannot tell; `--unknown ok` makes it 0 |
 """
 
 

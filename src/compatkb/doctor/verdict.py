@@ -61,10 +61,19 @@ class Examination(NamedTuple):
         return tuple(item.installed.name for item in self.held if item.core and not item.known)
 
     @property
+    def undecided(self) -> bool:
+        """Whether the data cannot tell if what is installed works, or nothing is, and nothing else is wrong."""
+        return self.verdict in (NOTHING_INSTALLED, Verdict.UNKNOWN) and not self._has_errors
+
+    @property
+    def _has_errors(self) -> bool:
+        return any(remark.level is Severity.ERROR for remark in self.remarks)
+
+    @property
     def healthy(self) -> bool:
         """Whether what is installed works and nothing is wrong."""
         known = self.verdict not in (NOTHING_INSTALLED, UNUSED) and Verdict(self.verdict).is_usable
-        return known and all(remark.level is not Severity.ERROR for remark in self.remarks)
+        return known and not self._has_errors
 
 
 def examine(facts: Snapshot, machine: Machine, clock: Clock) -> Examination:

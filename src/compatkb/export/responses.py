@@ -15,6 +15,7 @@ _DOCUMENTS: dict[str, Any] = {
     "answer": types.AnswerJson,
     "doctor": types.ExaminationJson,
     "diagnose": types.DiagnosisJson,
+    "error": types.RefusalDocument,
     "index": types.IndexDocument,
     "products": types.ProductsDocument,
     "product": types.ProductDocument,
@@ -67,6 +68,7 @@ _CONTRACTS = {
         "What `compatkb resolve --format json` and `compatkb explain --format json` print; docs/json.md explains it.",
     ),
     "doctor": ("doctor", "What `compatkb doctor --format json` prints; docs/doctor.md explains it."),
+    "error": ("error", "What a command with `--format json` prints where it has no result; docs/json.md explains it."),
     "diagnose": ("diagnose", "What `compatkb diagnose --format json` prints; docs/diagnose.md explains it."),
 }
 

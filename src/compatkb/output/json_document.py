@@ -1,7 +1,7 @@
 """What each output begins or ends with: JSON as programs get it, with its head, and the last line of a text."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
@@ -34,3 +34,14 @@ class Edition(NamedTuple):
 def json_text(content: object) -> str:
     """Return a value as indented JSON, in Unicode, with a line end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+_KINDS = {2: "usage", 3: "data", 4: "stale", 5: "unavailable", 6: "gave-up", 7: "unknown"}
+
+
+def refusal(problems: Sequence[str], exit_code: int) -> str:
+    """Return what is printed where there is no result; the lines of a problem after the first are its hints."""
+    split = ([line.strip() for line in problem.splitlines()] for problem in problems)
+    shown = [{"message": first, "hints": hints} for first, *hints in split]
+    error = {"exit_code": exit_code, "kind": _KINDS.get(exit_code, "other"), "problems": shown}
+    return json_text({"schema": SCHEMA, "error": error})

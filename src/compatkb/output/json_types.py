@@ -264,6 +264,31 @@ class DocumentJson(TypedDict):
     as_of: Annotated[Day, Says("The day that the answer is for, to its end in UTC.")]
 
 
+class ProblemJson(TypedDict):
+    """One thing that is wrong with a call, or with what it needs."""
+
+    message: Annotated[Text, Says("What is wrong, and where.")]
+    hints: Annotated[list[Text], Says("What would be right, a line each.")]
+
+
+class RefusalJson(TypedDict):
+    """Why there is no result."""
+
+    exit_code: Annotated[int, Says("The exit code of the command.", minimum=1, maximum=130)]
+    kind: Annotated[
+        Annotated[str, one_of("usage", "data", "stale", "unavailable", "gave-up", "unknown", "other")],
+        Says("What the exit code means, in a word."),
+    ]
+    problems: Annotated[list[ProblemJson], Says("Everything that is wrong, in the order in which it was found.", min_items=1)]
+
+
+class RefusalDocument(TypedDict):
+    """What a command with `--format json` prints where it has no result."""
+
+    schema: Annotated[Literal[1], Says("The number of this contract. Within one number fields are only added.")]
+    error: RefusalJson
+
+
 class AnswerJson(DocumentJson):
     """What `resolve --format json` and `explain --format json` print."""
 
