@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from compatkb.core.http_server import Listener
+from listener import Listener
+
 from compatkb.schema import IndexFile
 
 LAST_MODIFIED = "Tue, 01 Jul 2025 10:00:00 GMT"

@@ -12,9 +12,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from builders import wheel_file
+from listener import Listener
 from packaging.utils import canonicalize_name
-
-from compatkb.core.http_server import Listener
 
 
 @dataclass

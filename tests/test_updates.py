@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from listener import Listener
 
-from compatkb.core.http_server import Listener
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store import cache
 from compatkb.store.cache import locate

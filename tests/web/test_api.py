@@ -82,7 +82,7 @@ def test_answers_are_those_of_the_command_line(asker: Asker, site: Path) -> None
             seen += 1
             answer = resolve(asker.facts, question.request(asker.facts, asker.clock))
             assert json.loads(file.read_text(encoding="utf-8")) == answer_payload(present(asker.facts, answer)), path
-    assert seen > 40
+    assert seen > 20
     answer = json.loads((site / "api/v1/answers/xpu/2.4.json").read_text(encoding="utf-8"))
     assert (answer["verdict"], answer["request"]["pins"]) == ("does-not-work", {"torch": "2.4"})
 
