@@ -7,7 +7,7 @@ import pytest
 
 from compatkb.core.clock import Clock
 from compatkb.errors import UsageError
-from compatkb.request.environment import Environment, read_environment
+from compatkb.request.environment import read_environment
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 
@@ -40,12 +40,6 @@ def test_an_environment_never_changes(facts: Snapshot) -> None:
     with pytest.raises(FrozenInstanceError):
         environment.pins = ()  # type: ignore[misc]  # which must fail
     assert {environment: 1}[read_environment(facts, [("torch", "2.8.0")], ("xpu",), CLOCK)] == 1
-
-
-def test_indexes_narrow_the_question(facts: Snapshot) -> None:
-    """Only what stands on them can be installed."""
-    request = Environment(packages=("torch",), indexes=frozenset(["default"]), devices=("xpu",)).request(facts, CLOCK)
-    assert request.channels == {"default"}
 
 
 def test_unknown_versions_are_named(facts: Snapshot) -> None:

@@ -24,7 +24,7 @@ from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, read_lines, text_of
 from compatkb.validate.levels import check_published
 from compatkb.validate.limits import find_uv
-from compatkb.validate.plan import PlanScope, claimed
+from compatkb.validate.plan import ClaimPlan, PlanScope
 from compatkb.validate.runner import Threads, run
 from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
@@ -384,14 +384,14 @@ def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
         ],
     )
     wanted = PlanScope(TODAY, platform="linux-x86_64", pythons=("3.11",))
-    found = {tuple(f"{n}=={v}" for n, v in c.packages): c.verdict for c in claimed(facts, wanted)}
+    found = {tuple(f"{n}=={v}" for n, v in c.packages): c.verdict for c in ClaimPlan(facts, wanted).claimed()}
     assert found == {
         ("torch-dist==1.0",): "works",
         ("torch-dist==2.0", "vision-dist==2.0"): "works",
         ("torch-dist==3.0",): "works",
         ("ipex-dist==2.0", "torch-dist==2.0", "vision-dist==2.0"): "works",
     }
-    denied = {tuple(f"{n}=={v}" for n, v in c.packages) for c in claimed(facts, replace(wanted, denied=True))}
+    denied = {tuple(f"{n}=={v}" for n, v in c.packages) for c in ClaimPlan(facts, replace(wanted, denied=True)).claimed()}
     assert denied == {
         ("ipex-dist==2.0", "torch-dist==1.0"),
         ("ipex-dist==2.0", "torch-dist==3.0"),

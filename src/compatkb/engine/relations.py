@@ -13,7 +13,7 @@ verified    supported                                      nothing: a positive l
 ==========  =============================================  =============================================
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -42,6 +42,34 @@ def excluded_by(edge: Edge) -> ElementSet:
     if edge.kind == Kind.VERIFIED:
         return 0
     return edge.to_mask if edge.kind == Kind.BREAKS else ~edge.to_mask
+
+
+def refused_by(edges: Iterable[Edge], idx: int) -> ElementSet:
+    """Return the elements of their target that the edges of an element exclude, whoever says so; disputed ones aside."""
+    excluded = 0
+    for edge in edges:
+        if edge.of_mask >> idx & 1 and not edge.open:
+            excluded |= excluded_by(edge)
+    return excluded
+
+
+def requires(edges: Iterable[Edge], idx: int) -> bool:
+    """Return whether the metadata of an element demand something of the target of these edges."""
+    return any(edge.in_metadata and edge.of_mask >> idx & 1 for edge in edges)
+
+
+def demand(
+    edges: Iterable[Edge], idx: int, others: ElementSet, admitted: Callable[[str], ElementSet], cells: PlatformSet = EVERY
+) -> Edge | None:
+    """Return what the metadata of an element demand on some platforms that leaves none of `others`; None where nothing does.
+
+    `admitted` tells what a specifier admits: metadata may name more than the claim that an edge is made of.
+    """
+    for edge in edges:
+        is_demand = edge.in_metadata and edge.kind != Kind.BREAKS and edge.of_mask >> idx & 1 and edge.forbidden_on & cells
+        if is_demand and not (edge.to_mask | admitted(edge.spec)) & others:
+            return edge
+    return None
 
 
 _State = tuple[PlatformSet, PlatformSet, PlatformSet, PlatformSet, PlatformSet]

@@ -2,20 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Request
-
-
-class InstallStep(NamedTuple):
-    """One run of an installer: the products that it is asked for, and the ids of the indexes that it may take them from."""
-
-    products: tuple[str, ...]
-    indexes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -30,17 +22,12 @@ class Environment:
     ranges: tuple[Pin, ...] = ()  # packages of which several versions are left
     packages: tuple[str, ...] = ()  # packages in any version
     extras: frozenset[tuple[str, str]] = frozenset()  # products with the extras that are asked for
-    indexes: frozenset[str] | None = None  # the only indexes that packages are taken from, by id; None where any may be
     devices: tuple[str, ...] = ()  # those that it may be for, the one that is preferred first
     python: Pin | None = None
     places: tuple[Pin, ...] = ()  # system, architecture, glibc, hardware, driver, as far as they are known
-    steps: tuple[InstallStep, ...] = ()  # in their order; what is installed later may replace what an earlier step brought
 
     def request(self, facts: Snapshot, clock: Clock) -> Request:
-        """Return the question whether all of it goes together there, as of a day; raises UsageError for unknown devices.
-
-        The engine judges what is there in the end: the steps are for those who tell which of them does it.
-        """
+        """Return the question whether all of it goes together there, as of a day; raises UsageError for unknown devices."""
         pins = [*self.pins, *self.ranges, *self.places, *([self.python] if self.python else [])]
         asked = make_request(facts, devices=self.devices, clock=clock)
         return asked._replace(
@@ -48,7 +35,6 @@ class Environment:
             bare=tuple(sorted(self.packages, key=facts.ranks.__getitem__)),
             devices=self.devices,
             extras=self.extras,
-            channels=self.indexes,
         )
 
 

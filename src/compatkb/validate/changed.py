@@ -14,7 +14,7 @@ from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element
-from compatkb.validate.plan import Claimed, PlanScope, claimed
+from compatkb.validate.plan import Claimed, ClaimPlan, PlanScope
 
 _PATIENCE = 120.0  # seconds for git
 
@@ -30,14 +30,14 @@ class ClaimChange(NamedTuple):
 def change(old: Snapshot, new: Snapshot, wanted: PlanScope) -> ClaimChange:
     """Return what differs between the stacks that two states of the data claim, on the same day."""
     try:
-        earlier_stacks = claimed(old, wanted)
+        earlier_stacks = ClaimPlan(old, wanted).claimed()
     except UsageError:  # the old data do not know the platform
         earlier_stacks = []
     basis = _Basis(old, wanted)
     before = {(stack.packages, stack.python): (stack, basis.of(stack)) for stack in earlier_stacks}
     basis = _Basis(new, wanted)
     touched, same = [], 0
-    for stack in claimed(new, wanted):
+    for stack in ClaimPlan(new, wanted).claimed():
         _, known = before.pop((stack.packages, stack.python), (None, None))
         if known == basis.of(stack):
             same += 1

@@ -55,149 +55,201 @@ class Claimed:
         )
 
 
-def claimed(facts: Snapshot, wanted: PlanScope) -> list[Claimed]:
-    """Return the stacks to check, sorted; raises UsageError for a platform that the data do not know."""
-    stacks = {
-        (stack.packages, stack.python): stack
-        for members in _combinations(facts, wanted)
-        for stack in (_denied(facts, wanted, members) if wanted.denied else _works(facts, wanted, members))
-        if not wanted.pythons or stack.python in wanted.pythons
-    }
-    return [stacks[key] for key in sorted(stacks)]
+class ClaimPlan:
+    """The stacks of a knowledge base that a plan is about."""
 
+    def __init__(self, facts: Snapshot, wanted: PlanScope) -> None:
+        self.facts, self.wanted = facts, wanted
 
-def _combinations(facts: Snapshot, wanted: PlanScope) -> Iterator[tuple[Element, ...]]:
-    """Yield the provider's builds alone, then with each build of each package that goes or nearly goes with them."""
-    request = _request(facts, wanted, ())
-    for provider in dict.fromkeys(route.provider for _, route in routes_of(facts, request)):
-        bases = _carried(facts, wanted, provider)
-        for base in bases:
-            if not wanted.products or provider in wanted.products:
-                yield (base,)
-            for product in _partners(facts, wanted, provider):
-                for element in _carried(facts, wanted, product):
-                    if not wanted.denied or _is_neighbour(facts, provider, base, element, wanted):
-                        yield (base, element)
+    def claimed(self) -> list[Claimed]:
+        """Return the stacks to check, sorted; raises UsageError for a platform that the data do not know."""
+        stacks = {
+            (stack.packages, stack.python): stack
+            for members in self._combinations()
+            for stack in (self._denied(members) if self.wanted.denied else self._works(members))
+            if not self.wanted.pythons or stack.python in self.wanted.pythons
+        }
+        return [stacks[key] for key in sorted(stacks)]
 
+    def _combinations(self) -> Iterator[tuple[Element, ...]]:
+        """Yield the provider's builds alone, then with each build of each package that goes or nearly goes with them."""
+        request = self._request(())
+        for provider in dict.fromkeys(route.provider for _, route in routes_of(self.facts, request)):
+            bases = self._carried(provider)
+            for base in bases:
+                if not self.wanted.products or provider in self.wanted.products:
+                    yield (base,)
+                for product in self._partners(provider):
+                    for element in self._carried(product):
+                        if not self.wanted.denied or self._is_neighbour(provider, base, element):
+                            yield (base, element)
 
-def _partners(facts: Snapshot, wanted: PlanScope, provider: str) -> list[str]:
-    """Return the products that speak of the provider or of which it speaks; companions only where denials are sought."""
-    roles = ("package", "companion") if wanted.denied else ("package",)
-    names = [p.id for p in facts.products.values() if p.role in roles and p.id != provider and p.distribution]
-    if wanted.products:
-        names = [name for name in names if name in wanted.products]
-    return [name for name in names if facts.edges(name, provider) or facts.edges(provider, name)]
+    def _partners(self, provider: str) -> list[str]:
+        """Return the products that speak of the provider or of which it speaks; companions only where denials are sought."""
+        roles = ("package", "companion") if self.wanted.denied else ("package",)
+        names = [p.id for p in self.facts.products.values() if p.role in roles and p.id != provider and p.distribution]
+        if self.wanted.products:
+            names = [name for name in names if name in self.wanted.products]
+        return [name for name in names if self.facts.edges(name, provider) or self.facts.edges(provider, name)]
 
+    def _carried(self, product: str) -> list[Element]:
+        """Return the builds of a product that the channel carries for the device."""
+        return [
+            element
+            for element in self.facts.elements(product)
+            if self.wanted.channel in element.channels and self.wanted.device in element.devices and element.installable
+        ]
 
-def _carried(facts: Snapshot, wanted: PlanScope, product: str) -> list[Element]:
-    """Return the builds of a product that the channel carries for the device."""
-    return [
-        element
-        for element in facts.elements(product)
-        if wanted.channel in element.channels and wanted.device in element.devices and element.installable
-    ]
+    def _is_neighbour(self, provider: str, base: Element, element: Element) -> bool:
+        """Return whether a base is a release beside one that goes with the element, in the provider's order."""
+        request = self._request(())
+        problem = next(problems_of(self.facts, request))
+        table = problem.context.table(element.product, provider)
+        allowed = table.allowed(element.idx, problem.platforms) if table else -1
+        near = {e.release for e in self.facts.elements(provider).of(allowed)}
+        releases = list(dict.fromkeys(e.release for e in self._carried(provider)))
+        place = releases.index(base.release)
+        return base.release not in near and bool(near & set(releases[max(place - 1, 0) : place + 2]))
 
+    def _works(self, members: tuple[Element, ...]) -> Iterator[Claimed]:
+        products = {member.product for member in members}
+        for stack in best_stacks(self.facts, self._request(members)):
+            own = {product for product in stack.requested if self.facts.products[product].role == Role.PACKAGE} == products
+            if own and stack.level < Certainty.UNKNOWN and (packages := self._pins(stack)):
+                for python in stack.python:
+                    yield Claimed(packages, python, stack.verdict)
 
-def _is_neighbour(facts: Snapshot, provider: str, base: Element, element: Element, wanted: PlanScope) -> bool:
-    """Return whether a base is a release beside one that goes with the element, in the provider's order."""
-    request = _request(facts, wanted, ())
-    problem = next(problems_of(facts, request))
-    table = problem.context.table(element.product, provider)
-    allowed = table.allowed(element.idx, problem.platforms) if table else -1
-    near = {e.release for e in facts.elements(provider).of(allowed)}
-    releases = list(dict.fromkeys(e.release for e in _carried(facts, wanted, provider)))
-    place = releases.index(base.release)
-    return base.release not in near and bool(near & set(releases[max(place - 1, 0) : place + 2]))
+    def _pins(self, stack: Stack) -> tuple[tuple[str, str], ...]:
+        """Return the pins of a stack's own products and companions; none where another index has to carry one of them."""
+        pins = []
+        for element in stack.packages:
+            if element.product in stack.requested or element.channels:
+                if self.wanted.channel not in element.channels:
+                    return ()
+                pins.append((element.distribution or element.product, element.version))
+        return tuple(sorted(pins))
 
+    def _denied(self, members: tuple[Element, ...]) -> Iterator[Claimed]:
+        """Yield a denied pair on each Python on which both builds run, since there only the pair itself can fail."""
+        if len(members) < 2:
+            return
+        request = self._request(members)
+        if best_stacks(self.facts, request):
+            return
+        pins = tuple(sorted((e.distribution or e.product, e.version) for e in members))
+        alone = [self._pythons(member) for member in members]
+        for python in sorted(set.intersection(*alone)):
+            yield Claimed(pins, python, Verdict.DOES_NOT_WORK)
 
-def _works(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Iterator[Claimed]:
-    products = {member.product for member in members}
-    for stack in best_stacks(facts, _request(facts, wanted, members)):
-        own = {product for product in stack.requested if facts.products[product].role == Role.PACKAGE} == products
-        if own and stack.level < Certainty.UNKNOWN and (packages := _pins(stack, wanted)):
-            for python in stack.python:
-                yield Claimed(packages, python, stack.verdict)
+    def _pythons(self, element: Element) -> set[str]:
+        return self._of_cells(element.certain)
 
+    def _admitted(self, element: Element) -> set[str]:
+        """Return the Pythons whose wheels were seen, or else those that a wheel for several of them admits."""
+        return self._pythons(element) or self._of_cells(element.inferred)
 
-def _pins(stack: Stack, wanted: PlanScope) -> tuple[tuple[str, str], ...]:
-    """Return the pins of a stack's own products and companions; none where another index has to carry one of them."""
-    pins = []
-    for element in stack.packages:
-        if element.product in stack.requested or element.channels:
-            if wanted.channel not in element.channels:
-                return ()
-            pins.append((element.distribution or element.product, element.version))
-    return tuple(sorted(pins))
+    def _of_cells(self, cells: int) -> set[str]:
+        for dimension, value in _platform(self.wanted.platform):
+            mask = self.facts.word(dimension, value)
+            cells &= self.facts.dimension_cells(dimension, mask or 0)
+        grid = self.facts.grid["python"]
+        return {name for n, name in enumerate(grid) if cells & self.facts.dimension_cells("python", 1 << n)}
 
+    def linked(self, link: LinkedProducts) -> list[Claimed]:
+        """Return the builds whose symbols are read, alone and each with every build that they may be linked with; sorted.
 
-def _denied(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Iterator[Claimed]:
-    """Yield a denied pair on each Python on which both builds run, since there only the pair itself can fail."""
-    if len(members) < 2:
-        return
-    request = _request(facts, wanted, members)
-    if best_stacks(facts, request):
-        return
-    pins = tuple(sorted((e.distribution or e.product, e.version) for e in members))
-    alone = [_pythons(facts, wanted, member) for member in members]
-    for python in sorted(set.intersection(*alone)):
-        yield Claimed(pins, python, Verdict.DOES_NOT_WORK)
+        All pairs that some Python admits are there, whatever the data say of them: symbols decide what no metadata tell.
+        """
+        provider = link.provider
+        first = next((e.idx for e in self.facts.elements(provider) if e.release == link.since), 0)
+        bases = [base for base in self._carried(provider) if base.idx >= first]
+        request = self._request(())
+        problem = next(problems_of(self.facts, request))
+        chosen = set(self.wanted.products or (provider, *link.partners))
+        stacks = list(self._alone(bases if provider in chosen else ()))
+        for product in link.partners:
+            if not {product, provider} & chosen:
+                continue
+            elements = self._carried(product) if product in self.facts.products else []
+            stacks += self._alone(elements if product in chosen else ())
+            table = problem.context.table(product, provider)
+            for base, element in product_of(bases, elements):
+                pythons = self._admitted(base) & self._admitted(element)
+                if pythons:
+                    relation = table.relation(element.idx, base.idx) if table else None
+                    stacks.append(Claimed(_named(base, element), self._newest(pythons), _verdict(relation, problem.platforms)))
+        return sorted(stacks, key=lambda claimed: (claimed.packages, claimed.python))
 
+    def _alone(self, elements: Iterable[Element]) -> Iterator[Claimed]:
+        for element in elements:
+            if pythons := self._admitted(element):
+                yield Claimed(_named(element), self._newest(pythons), Verdict.UNKNOWN)
 
-def _pythons(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
-    return _of_cells(facts, wanted, element.certain)
+    def _newest(self, pythons: set[str]) -> str:
+        return max(pythons, key=lambda python: (not python.endswith("t"), self.facts.grid["python"].index(python)))
 
+    def _request(self, members: tuple[Element, ...]) -> Request:
+        pins = [Pin(element.product, f"=={element.version}", 1 << element.idx) for element in members]
+        for dimension, value in _platform(self.wanted.platform):
+            mask = self.facts.word(dimension, value)
+            if not mask:
+                raise UsageError(
+                    f"{self.wanted.platform!r} is not OS-ARCHITECTURE, such as linux-x86_64; {dimension} has no {value!r}"
+                )
+            pins.append(Pin(dimension, value, mask))
+        day = self.wanted.day.toordinal()
+        return Request(tuple(pins), (), (self.wanted.device,), day, day, 1)
 
-def _admitted(facts: Snapshot, wanted: PlanScope, element: Element) -> set[str]:
-    """Return the Pythons whose wheels were seen, or else those that a wheel for several of them admits."""
-    return _pythons(facts, wanted, element) or _of_cells(facts, wanted, element.inferred)
+    def named(self, texts: Iterable[str]) -> list[Claimed]:
+        """Return the stacks that texts such as `torch==2.4.0 setuptools==81.0.0` name, on each Python that is wanted, sorted.
 
+        A package is named by its distribution or as the data call it. Raises UsageError for what is no exact pin.
+        """
+        if not self.wanted.pythons:
+            raise UsageError("a stack that is named needs at least one --python")
+        stacks = {tuple(sorted(self._pin(word) for word in text.split())) for text in texts}
+        return [
+            Claimed(packages, python, self.verdict_of(packages, python))
+            for packages in sorted(stacks)
+            for python in sorted(self.wanted.pythons)
+        ]
 
-def _of_cells(facts: Snapshot, wanted: PlanScope, cells: int) -> set[str]:
-    for dimension, value in _platform(wanted.platform):
-        mask = facts.word(dimension, value)
-        cells &= facts.dimension_cells(dimension, mask or 0)
-    grid = facts.grid["python"]
-    return {name for n, name in enumerate(grid) if cells & facts.dimension_cells("python", 1 << n)}
+    def _pin(self, word: str) -> tuple[str, str]:
+        name, equal, version = word.partition("==")
+        try:
+            if not (name and equal):
+                raise InvalidVersion
+            number = str(Version(version))
+        except InvalidVersion:
+            raise UsageError(f"{word!r} is not PACKAGE==VERSION; a stack is such pins with spaces between them") from None
+        product = self.facts.product(name)
+        if product is None:
+            return name, number
+        return self.facts.distribution(product.id, number) or name, number
 
+    def verdict_of(self, packages: tuple[tuple[str, str], ...], python: str) -> Verdict:
+        """Return what the data say of it: `unknown` too where they do not know one of the versions."""
+        system, _, arch = self.wanted.platform.rpartition("-")
+        words = [f"{name}=={version}" for name, version in packages if self.facts.product(name)]
+        words += [f"python=={python}", f"os=={system}", f"arch=={arch}"]
+        try:
+            request = make_request(self.facts, (), words, (self.wanted.device,), Clock(self.wanted.day))
+        except UsageError:
+            return Verdict.UNKNOWN
+        return resolve(self.facts, self._of_builds(request, dict(packages)), near=False).verdict
 
-def linked(facts: Snapshot, wanted: PlanScope, link: LinkedProducts) -> list[Claimed]:
-    """Return the builds whose symbols are read, alone and each with every build that they may be linked with; sorted.
-
-    All pairs that some Python admits are there, whatever the data say of them: symbols decide what no metadata tell.
-    """
-    provider = link.provider
-    first = next((e.idx for e in facts.elements(provider) if e.release == link.since), 0)
-    bases = [base for base in _carried(facts, wanted, provider) if base.idx >= first]
-    request = _request(facts, wanted, ())
-    problem = next(problems_of(facts, request))
-    chosen = set(wanted.products or (provider, *link.partners))
-    stacks = list(_alone(facts, wanted, bases if provider in chosen else ()))
-    for product in link.partners:
-        if not {product, provider} & chosen:
-            continue
-        elements = _carried(facts, wanted, product) if product in facts.products else []
-        stacks += _alone(facts, wanted, elements if product in chosen else ())
-        table = problem.context.table(product, provider)
-        for base, element in product_of(bases, elements):
-            pythons = _admitted(facts, wanted, base) & _admitted(facts, wanted, element)
-            if pythons:
-                relation = table.relation(element.idx, base.idx) if table else None
-                stacks.append(Claimed(_named(base, element), _newest(facts, pythons), _verdict(relation, problem.platforms)))
-    return sorted(stacks, key=lambda claimed: (claimed.packages, claimed.python))
-
-
-def _alone(facts: Snapshot, wanted: PlanScope, elements: Iterable[Element]) -> Iterator[Claimed]:
-    for element in elements:
-        if pythons := _admitted(facts, wanted, element):
-            yield Claimed(_named(element), _newest(facts, pythons), Verdict.UNKNOWN)
+    def _of_builds(self, request: Request, packages: Mapping[str, str]) -> Request:
+        """Return a request for the builds that are named and no others: an installer that gets 2.0 has not got 2.0+cpu."""
+        pins = []
+        for pin in request.pins:
+            named = packages.get(pin.product) or packages.get(self.facts.products[pin.product].distribution or "")
+            same = [e for e in self.facts.elements(pin.product) if pin.mask >> e.idx & 1 and e.version == named]
+            pins.append(pin._replace(mask=1 << same[0].idx) if same else pin)
+        return request._replace(pins=tuple(pins))
 
 
 def _named(*elements: Element) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((e.distribution or e.product, e.version) for e in elements))
-
-
-def _newest(facts: Snapshot, pythons: set[str]) -> str:
-    return max(pythons, key=lambda python: (not python.endswith("t"), facts.grid["python"].index(python)))
 
 
 def _verdict(relation: Relation | None, platforms: int) -> Verdict:
@@ -211,68 +263,6 @@ def _verdict(relation: Relation | None, platforms: int) -> Verdict:
     return Verdict.LIKELY if platforms & relation.inferred & ~relation.denied else Verdict.UNKNOWN
 
 
-def _request(facts: Snapshot, wanted: PlanScope, members: tuple[Element, ...]) -> Request:
-    pins = [Pin(element.product, f"=={element.version}", 1 << element.idx) for element in members]
-    for dimension, value in _platform(wanted.platform):
-        mask = facts.word(dimension, value)
-        if not mask:
-            raise UsageError(f"{wanted.platform!r} is not OS-ARCHITECTURE, such as linux-x86_64; {dimension} has no {value!r}")
-        pins.append(Pin(dimension, value, mask))
-    day = wanted.day.toordinal()
-    return Request(tuple(pins), (), (wanted.device,), day, day, 1)
-
-
 def _platform(platform: str) -> tuple[tuple[str, str], ...]:
     system, _, arch = platform.rpartition("-")
     return (("os", system), ("arch", arch))
-
-
-def named(facts: Snapshot, wanted: PlanScope, texts: Iterable[str]) -> list[Claimed]:
-    """Return the stacks that texts such as `torch==2.4.0 setuptools==81.0.0` name, on each Python that is wanted, sorted.
-
-    A package is named by its distribution or as the data call it. Raises UsageError for what is no exact pin.
-    """
-    if not wanted.pythons:
-        raise UsageError("a stack that is named needs at least one --python")
-    stacks = {tuple(sorted(_pin(facts, word) for word in text.split())) for text in texts}
-    return [
-        Claimed(packages, python, verdict_of(facts, wanted, packages, python))
-        for packages in sorted(stacks)
-        for python in sorted(wanted.pythons)
-    ]
-
-
-def _pin(facts: Snapshot, word: str) -> tuple[str, str]:
-    name, equal, version = word.partition("==")
-    try:
-        if not (name and equal):
-            raise InvalidVersion
-        number = str(Version(version))
-    except InvalidVersion:
-        raise UsageError(f"{word!r} is not PACKAGE==VERSION; a stack is such pins with spaces between them") from None
-    product = facts.product(name)
-    if product is None:
-        return name, number
-    return facts.distribution(product.id, number) or name, number
-
-
-def verdict_of(facts: Snapshot, wanted: PlanScope, packages: tuple[tuple[str, str], ...], python: str) -> Verdict:
-    """Return what the data say of it: `unknown` too where they do not know one of the versions."""
-    system, _, arch = wanted.platform.rpartition("-")
-    words = [f"{name}=={version}" for name, version in packages if facts.product(name)]
-    words += [f"python=={python}", f"os=={system}", f"arch=={arch}"]
-    try:
-        request = make_request(facts, (), words, (wanted.device,), Clock(wanted.day))
-    except UsageError:
-        return Verdict.UNKNOWN
-    return resolve(facts, _of_builds(facts, request, dict(packages)), near=False).verdict
-
-
-def _of_builds(facts: Snapshot, request: Request, packages: Mapping[str, str]) -> Request:
-    """Return a request for the builds that are named and no others: an installer that gets 2.0 has not got 2.0+cpu."""
-    pins = []
-    for pin in request.pins:
-        named = packages.get(pin.product) or packages.get(facts.products[pin.product].distribution or "")
-        same = [e for e in facts.elements(pin.product) if pin.mask >> e.idx & 1 and e.version == named]
-        pins.append(pin._replace(mask=1 << same[0].idx) if same else pin)
-    return request._replace(pins=tuple(pins))

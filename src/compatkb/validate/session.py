@@ -26,7 +26,7 @@ from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_evi
 from compatkb.validate.indexes import client, listed
 from compatkb.validate.levels import TOOLS, check
 from compatkb.validate.messages import missing_pins
-from compatkb.validate.plan import Claimed, PlanScope, claimed, linked, named, verdict_of
+from compatkb.validate.plan import Claimed, ClaimPlan, PlanScope
 from compatkb.validate.proofs import LinkedProducts, recorded_releases
 from compatkb.validate.runner import Threads, run
 from compatkb.validate.targets import fits
@@ -168,13 +168,14 @@ def _planned(
     A build whose wheel was seen to need no symbol of the other is paired with none.
     """
     loading: list[Level] = [level for level in options.levels if level is not Level.SYMBOLS]
-    given = named(facts, options.wanted, options.stacks) if stacks is None and options.stacks else stacks
+    plan = ClaimPlan(facts, options.wanted)
+    given = plan.named(options.stacks) if stacks is None and options.stacks else stacks
     if given is not None:
         asked = [(stack, list(options.levels)) for stack in given]
     else:
-        asked = [(stack, loading) for stack in (claimed(facts, options.wanted) if loading else ())]
+        asked = [(stack, loading) for stack in (plan.claimed() if loading else ())]
         if Level.SYMBOLS in options.levels:
-            groups = [linked(facts, options.wanted, link) for link in options.linked]
+            groups = [plan.linked(link) for link in options.linked]
             unlinked = _unlinked(options.wanted, known)
             every = (stack for group in groups for stack in group)
             asked += [(s, [Level.SYMBOLS]) for s in every if len(s.packages) == 1 or unlinked.isdisjoint(s.packages)]
@@ -204,7 +205,7 @@ def _stale(facts: Snapshot, options: ValidationOptions, known: list[Observation]
 
 def _said_of(facts: Snapshot, wanted: PlanScope, cell: ValidationCell) -> str:
     where = replace(wanted, platform=cell.platform, device=cell.device, channel=cell.index)
-    return verdict_of(facts, where, cell.packages, cell.python)
+    return ClaimPlan(facts, where).verdict_of(cell.packages, cell.python)
 
 
 def validate(

@@ -11,14 +11,14 @@ from compatkb.check.project.documented import configures_an_index, pins_with_an_
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Alternative, is_possible, resolve
 from compatkb.engine.conflicts import Cause
-from compatkb.engine.relations import excluded_by
+from compatkb.engine.relations import demand, refused_by, requires
 from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
 from compatkb.store.queries.products import channels, unasked_devices
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, Element, Pin, Product, Request
+from compatkb.store.records import EVERY, Edge, Element, Pin, Product, Request
 
 
 class AllowedVersions(NamedTuple):
@@ -323,14 +323,10 @@ class ProjectQueries:
                 best = (version, element)
         return best[1] if best else None
 
-    def demand(self, element: Element, other: AllowedVersions, cells: int = -1) -> Edge | None:
+    def demand(self, element: Element, other: AllowedVersions, cells: int = EVERY) -> Edge | None:
         """Return what a build declares on some platforms that leaves nothing of what the other one may be."""
-        for edge in self.facts.edges(element.product, other.product):
-            if edge.in_metadata and edge.kind != Kind.BREAKS and edge.of_mask >> element.idx & 1 and edge.forbidden_on & cells:
-                own = _admitted(self.facts, other.product, edge.spec) or 0
-                if not (edge.to_mask | own) & other.mask:
-                    return edge
-        return None
+        edges = self.facts.edges(element.product, other.product)
+        return demand(edges, element.idx, other.mask, lambda spec: _admitted(self.facts, other.product, spec) or 0, cells)
 
     def _demanded(self, element: Element, other: AllowedVersions, channels: frozenset[str]) -> bool:
         """Return whether something that the other one may be declares nothing against a build."""
@@ -345,7 +341,7 @@ class ProjectQueries:
 
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
-        return any(e.in_metadata and e.of_mask >> element.idx & 1 for e in self.facts.edges(element.product, other))
+        return requires(self.facts.edges(element.product, other), element.idx)
 
     def has_metadata(self, product: str) -> bool:
         """Return whether the data know what releases of a product demand by their metadata, of whatever product."""
@@ -356,12 +352,7 @@ class ProjectQueries:
 
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""
-        excluded = 0
-        listed = (1 << len(self.facts.elements(other))) - 1
-        for edge in self.facts.edges(element.product, other):
-            if edge.of_mask >> element.idx & 1 and not edge.open:
-                excluded |= listed & excluded_by(edge)
-        return excluded
+        return refused_by(self.facts.edges(element.product, other), element.idx) & (1 << len(self.facts.elements(other))) - 1
 
 
 def address(url: str) -> str:
