@@ -39,6 +39,7 @@ COMMANDS = {
     "matrix": Entry(ASK, "catalog", "matrix", "show which releases of a product have wheels for which Pythons"),
     "check": Entry(PROJECT, "checking", "check", "check requirements, Dockerfiles, pipelines and documents against the data"),
     "doctor": Entry(PROJECT, "helping", "doctor", "report what works on this machine, what does not, and how to fix it"),
+    "verify": Entry(PROJECT, "helping", "verify", "run torch of this machine, and say whether it can use its device"),
     "mcp": Entry(PROJECT, "ask", "mcp", "answer coding agents: a server of the Model Context Protocol on stdin and stdout"),
     "migrate": Entry(PROJECT, "checking", "migrate", "show what a project must change to leave discontinued products"),
     "docs": Entry(WRITE, "documents", "docs", "fill marked regions of documents, check them, print and compare tables"),

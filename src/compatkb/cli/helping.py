@@ -1,7 +1,9 @@
 """The commands for those whose machine fails: diagnose, doctor."""
 
 import os
+import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +19,7 @@ _REPORT = 16_000_000  # bytes; `pip inspect` prints the descriptions of all pack
 
 if TYPE_CHECKING:
     from compatkb.doctor.machine import Machine
+    from compatkb.output.screen import Line
     from compatkb.store.reader import Snapshot
 
 
@@ -24,6 +27,7 @@ def diagnose(
     words: Annotated[
         list[str] | None, o.word("[FILE | WORDS]", "the printed text in a file, or words of it; - reads standard input")
     ] = None,
+    redact: o.Redact = False,
     shell: o.Shell = None,
     form: o.Format = "text",
     unknown: o.Unknown = "fail",
@@ -44,7 +48,8 @@ def diagnose(
     facts, clock = open_facts(data, as_of)
     diagnosis = look(facts, text, clock)
     view = present_diagnosis(facts, diagnosis, clock.day)
-    show(diagnosis_json(view) if form == "json" else diagnosis_lines(view, shell or shell_here()))
+    output = diagnosis_json(view) if form == "json" else diagnosis_lines(view, shell or shell_here())
+    show(_for_others(output) if redact else output)
     return 0 if diagnosis.candidates or unknown == "ok" else UNKNOWN
 
 
@@ -91,6 +96,7 @@ def doctor(
         ),
     ] = None,
     sysfs: Annotated[str | None, o.value("--sysfs", "ROOT", "read the graphics from this copy of /sys")] = None,
+    redact: o.Redact = False,
     shell: o.Shell = None,
     form: o.Format = "text",
     unknown: o.Unknown = "fail",
@@ -114,10 +120,54 @@ def doctor(
     machine = _report(facts, file) if file else this_machine(facts, python, sysfs)
     examination = examine(facts, machine, clock)
     view = present_examination(facts, examination, clock.day)
-    show(examination_json(view) if form == "json" else examination_lines(view, shell or shell_here()))
+    output = examination_json(view) if form == "json" else examination_lines(view, shell or shell_here())
+    show(_for_others(output) if redact else output)
     if examination.undecided:
         return 0 if unknown == "ok" else UNKNOWN
     return int(not examination.healthy)
+
+
+def verify(
+    python: Annotated[
+        str | None, o.value("--python", "PATH", "the interpreter to run (default: as doctor chooses it)")
+    ] = None,
+    redact: o.Redact = False,
+    shell: o.Shell = None,
+    form: o.Format = "text",
+    as_of: o.AsOf = None,
+    data: o.Data = None,
+) -> int:
+    """Import torch in the active environment and ask whether its device can be used; 0 where it can, else 1."""
+    from compatkb.doctor.diagnose import diagnose as look
+    from compatkb.doctor.known_machine import KnownMachine
+    from compatkb.doctor.machine.interpreter import active
+    from compatkb.doctor.machine.running import run_check
+    from compatkb.output.diagnosis import diagnosis_lines, present_diagnosis
+    from compatkb.output.verification import present_verification, verification_json, verification_lines
+
+    facts, clock = open_facts(data, as_of)
+    interpreter = python or active(os.environ, Path.cwd())
+    check = KnownMachine(facts, this_machine(facts, interpreter), clock).check
+    if check is None:
+        raise UsageError(f"{interpreter}: no torch is installed there; see `compatkb resolve --here`")
+    done = run_check(interpreter, check.module, check.proof)
+    view = present_verification(facts, interpreter, check, done, clock.day)
+    output = verification_json(view) if form == "json" else verification_lines(view)
+    show(_for_others(output) if redact else output)
+    if done.version is None and form == "text":
+        diagnosis = look(facts, done.text, clock)
+        lines = diagnosis_lines(present_diagnosis(facts, diagnosis, clock.day), shell or shell_here())
+        show(_for_others(lines) if redact else lines)
+    return 0 if done.usable else 1
+
+
+def _for_others(output: "str | Sequence[Line]") -> "str | Sequence[Line]":
+    """Return an output as it may be shown to anybody: without this user's and this machine's names."""
+    from compatkb.output.redaction import redacted
+
+    user = os.environ.get("USER") or os.environ.get("USERNAME") or ""
+    names = {str(Path.home()): "~", socket.gethostname(): "HOST", **({user: "USER"} if user != "root" else {})}
+    return redacted(output, names)
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":

@@ -56,6 +56,7 @@ Needs = Annotated[
 Why = Annotated[bool, option("--why", "also print sources, disputes, images and the full proof")]
 All = Annotated[bool, option("--all", "also print every stack")]
 Here = Annotated[bool, option("--here", "for this machine: its system, the Python of its active environment, its GPU")]
+Redact = Annotated[bool, option("--redact", "leave out names of people and machines, home folders and secrets")]
 Shell = Annotated[
     Literal["posix", "powershell", "cmd"] | None,
     option("--shell", "quote commands for this shell (default: that of this kind of machine)"),

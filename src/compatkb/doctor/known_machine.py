@@ -11,7 +11,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.questions import Questions
 from compatkb.request.lookup import is_newer
-from compatkb.store.queries.products import unasked_devices
+from compatkb.store.queries.products import releases_of, unasked_devices
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
@@ -47,6 +47,14 @@ class Remark(NamedTuple):
     message: str
     fix: str | None = None
     sources: tuple[tuple[str, str | None], ...] = ()
+
+
+class DeviceCheck(NamedTuple):
+    """What to run for an installation: the module to import, its device, and what is true where that can be used."""
+
+    module: str
+    device: str | None
+    proof: str | None
 
 
 class KnownMachine(Questions):
@@ -148,6 +156,16 @@ class KnownMachine(Questions):
             return ()
         served = ((item, self._served(item)) for item in self.held if item.known and item.core)
         return tuple(item for item, devices in served if devices and self.devices[0] not in devices)
+
+    @property
+    def check(self) -> "DeviceCheck | None":
+        """What tells whether the installation runs; None where nothing that brings a device is installed."""
+        brings = [item.product for item in self.held if item.product.id in self.providers and item.product.import_name]
+        if not brings:
+            return None
+        device, module = next(iter(self.devices), None), str(brings[0].import_name)
+        proof = next((r.proof for r in releases_of(self.facts, "device") if r.version == device and r.proof), None)
+        return DeviceCheck(module, device, proof if proof and proof.partition(".")[0] == module else None)
 
     @property
     def asked_for(self) -> list[tuple[str, str]]:

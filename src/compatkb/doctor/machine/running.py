@@ -1,0 +1,43 @@
+"""Runs the check of an installation: imports a package in its own interpreter and asks whether it can use the device.
+
+This is the one place that imports a package of the user's, and only for the command that is there to do so.
+"""
+
+import subprocess
+from typing import NamedTuple
+
+from compatkb.errors import UnavailableError
+
+_SECONDS = 300
+_MOST = 1_000_000  # bytes of what it printed
+_MARK = "compatkb-check"
+
+
+class CheckRun(NamedTuple):
+    """What the check of an installation printed: the version, whether the device can be used, and the text of a failure."""
+
+    version: str | None = None  # none where the package cannot be imported
+    usable: bool = False
+    text: str = ""
+
+
+def run_check(python: str, module: str, proof: str | None) -> CheckRun:
+    """Return what `module` says of itself in an interpreter; `proof` is an expression that is true where its device is usable.
+
+    Raises UnavailableError where the interpreter cannot be run or gives no answer in time.
+    """
+    program = f"import {module}; print('{_MARK}', {module}.__version__, bool({proof or True}))"
+    try:
+        line = [python, "-c", program]
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UnavailableError(f"{python}: cannot be run: {reason}") from None
+    except subprocess.TimeoutExpired:
+        raise UnavailableError(f"{python}: {module} gave no answer within {_SECONDS} s") from None
+    printed, failed = (part[-_MOST:].decode("utf-8", errors="replace") for part in (done.stdout, done.stderr))
+    said = next((line.split() for line in reversed(printed.splitlines()) if line.startswith(_MARK)), [])
+    if len(said) != 3 or done.returncode:
+        ended = f"\nthe interpreter ended with exit code {done.returncode}" if done.returncode else ""
+        return CheckRun(text=f"{failed}{ended}")
+    return CheckRun(said[1], said[2] == "True", failed)
