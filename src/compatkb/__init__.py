@@ -11,11 +11,11 @@ __all__ = [
 TYPE_CHECKING = False  # as in typing, which every start would have to import
 if TYPE_CHECKING:
     from compatkb.api import KnowledgeBase
+    from compatkb.api import ShownAnswer as Answer
     from compatkb.check import CheckReport
     from compatkb.core.findings import Finding, Severity
     from compatkb.core.vocabulary import Verdict
     from compatkb.doctor.diagnose import Diagnosis
-    from compatkb.engine.answer import Answer
     from compatkb.engine.stacks import Stack
     from compatkb.errors import CompatkbError, DataError, GaveUpError, NewerError, UsageError
     from compatkb.store.queries.products import ReleaseRecord
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "KnowledgeBase": "api",
-    "Answer": "engine.answer",
+    "Answer": "api:ShownAnswer",
     "Stack": "engine.stacks",
     "Request": "store.records",
     "Product": "store.records",
@@ -42,4 +42,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"compatkb.{_HOMES.get(name, 'errors')}"), name)
+    home, _, own = _HOMES.get(name, "errors").partition(":")
+    return getattr(import_module(f"compatkb.{home}"), own or name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

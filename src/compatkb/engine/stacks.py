@@ -56,6 +56,10 @@ class Stack(NamedTuple):
     rank: tuple[object, ...]
     features: tuple[FeatureSupport, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return the builds and the verdict on one line."""
+        return f"<Stack {self.verdict}: {', '.join(f'{e.product} {e.version}' for e in self.packages)} on {self.device}>"
+
     @property
     def links(self) -> tuple[SupportLink, ...]:
         """What vouches for each pair of members; worked out when somebody asks."""
