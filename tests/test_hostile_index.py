@@ -26,22 +26,16 @@ from compatkb.validate.targets import this_platform
 
 WAYS = {
     "published": ("index", {}),
-    "pip-over-a-record": ("pip", {}),
-    "pip-live": ("pip", {"live": True}),
+    "pip": ("pip", {}),
     "pip-download": ("pip", {"download": True}),
-    "uv-over-a-record": ("uv", {}),
-    "uv-live": ("uv", {"live": True}),
+    "uv": ("uv", {}),
     "import": ("python", {}),
 }
 """Everything that asks an index, by name: the tool, and how the context is set."""
-QUICK = ("published", "pip-over-a-record", "uv-live", "import")
-
-
+QUICK = ("published", "pip", "uv", "import")
 """Every tool; every way of it is left to `make test-soak`."""
-RESOLVING = parted((way for way in WAYS if way.startswith(("pip", "uv"))), QUICK, pytest.mark.soak)
-READING_WHEELS = parted(
-    (way for way in WAYS if way.startswith(("pip", "uv", "import"))), ("uv-live", "import"), pytest.mark.soak
-)
+RESOLVING = parted(("pip", "pip-download", "uv"), QUICK, pytest.mark.soak)
+READING_WHEELS = parted(("pip", "pip-download", "uv", "import"), ("uv", "import"), pytest.mark.soak)
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +46,13 @@ def index() -> Iterator[Index]:
 
 
 @pytest.fixture
-def context(tmp_path: Path, index: Index) -> Iterator[RunContext]:
+def context(tmp_path: Path, index: Index) -> RunContext:
     """A context that asks it."""
     made = RunContext(
         TODAY, tmp_path / "work", tmp_path / "cache", ROOT / "data", indexes={"default": f"{index.url}/simple/"},
         seconds=60,
     )  # fmt: skip
-    with with_own_pip(made) as context:
-        yield context
+    return with_own_pip(made)
 
 
 def ask(context: RunContext, way: str, pin: str, **more: Any) -> Observation:
@@ -108,6 +101,16 @@ def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: 
     seen = ask(context, way, "torch==1.1")
     assert seen.outcome is Outcome.NOT_CHECKED
     assert "hash" in seen.detail.lower(), seen.detail
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["pip-download", "import"])
+def test_file_that_is_no_archive(context: RunContext, index: Index, way: str) -> None:
+    """What is called a wheel and is none says nothing of the build."""
+    index.files["torch-1.7-py3-none-any.whl"] = b"this is no archive"
+    seen = ask(context, way, "torch==1.7")
+    assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.CONFLICT, Outcome.NOT_FOUND}
+    assert seen.detail
 
 
 @pytest.mark.long

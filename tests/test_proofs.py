@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import wheel_file
 from conftest import ROOT
 from loopback import Index, serve
 
@@ -203,43 +202,6 @@ def test_machine_that_cannot_try(context: RunContext, data: Path) -> None:
     ):
         seen = check_import(other, context)
         assert (seen.outcome, words in seen.detail) == ("not-checked", True)
-
-
-def test_source_distribution_is_never_built(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
-    """A project with an sdist alone is not found, and its setup.py never runs."""
-    import io
-    import tarfile
-
-    trap = tmp_path / "built"
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, text in {"setup.py": f"open({str(trap)!r}, 'w')", "PKG-INFO": "Name: torch\nVersion: 8.5.0\n"}.items():
-            member = tarfile.TarInfo(f"torch-8.5.0/{name}")
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
-    index.files["torch-8.5.0.tar.gz"] = buffer.getvalue()
-    seen = check_import(cell(data, torch="8.5.0"), context)
-    assert seen.outcome in {Outcome.NOT_FOUND, Outcome.CONFLICT}
-    assert not trap.exists()
-
-
-@pytest.mark.long
-def test_hostile_wheels(index: Index, context: RunContext, data: Path, tmp_path: Path) -> None:
-    """A wheel that leaves its folder, lies about its version, or is not the file that the index promised, is refused."""
-    escaped = "../" * 12 + str(tmp_path / "escaped").lstrip("/")
-    file, content = wheel_file("torch", "8.6.0", {"torch/__init__.py": "", escaped: "out"})
-    index.files[file] = content
-    index.add("torch", "8.6.1", "", metadata_version="8.9.9")
-    index.wrong_hash.add(index.add("torch", "8.6.2", ""))
-    index.files["torch-8.6.3-py3-none-any.whl"] = b"this is no archive"
-    for version in ("8.6.0", "8.6.1", "8.6.2", "8.6.3"):
-        seen = check_import(cell(data, torch=version), context)
-        if version == "8.6.0":  # what leaves the folder may also be left out
-            continue
-        assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.CONFLICT, Outcome.NOT_FOUND}, (version, seen.detail)
-        assert seen.detail
-    assert not (tmp_path / "escaped").exists()
-    assert not list(context.folder.iterdir())
 
 
 def test_pins_are_put_together_whatever_their_metadata_say(index: Index, context: RunContext, data: Path) -> None:
