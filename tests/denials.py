@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from oracle import Ask, Level, Member, Oracle, Trial, beside, spec_names
 
-from compatkb.authoring.knowledge_base import KnowledgeEdge, KnowledgeFloor, split_term
+from compatkb.authoring.knowledge_base import KnowledgeEdge, KnowledgeFloor, end_of_life, split_term
 from compatkb.core.versions import Scheme, admits
 from compatkb.schema import Basis, Complete, Kind, Role
 
@@ -79,8 +79,21 @@ class Possible(Trial):
 
     def _holds(self, edge: KnowledgeEdge) -> bool:
         """Return whether a claim is certain; what an index says is, though only its exact pins vouch for anything."""
-        is_certain = edge.in_metadata or edge.basis is not Basis.INFERRED
+        is_certain = edge.in_metadata or edge.basis is not Basis.INFERRED or self._is_final(edge)
         return is_certain and edge.claim not in self.oracle.undecided and super()._holds(edge)
+
+    def _is_final(self, edge: KnowledgeEdge) -> bool:
+        """Return whether a claim denies for good: what is concluded of releases of a product that gets no further ones."""
+        roles = {self.heads[name].role for name in (edge.of, edge.to)}
+        if edge.kind is Kind.VERIFIED or not roles <= {Role.PACKAGE, Role.COMPANION}:
+            return False
+        covered = 0
+        for scope in self.heads[edge.of].complete:
+            if scope.what == "release" and scope.ended and (not scope.device or self.ask.device in scope.device):
+                covered |= self.oracle.knowledge.mask(scope.of)[1]
+        elements = self.oracle.knowledge.elements[edge.of]
+        has_end = end_of_life(self.heads[edge.of], elements[-1].release) is not None
+        return has_end and bool(covered >> (len(elements) - 1) & 1) and not edge.of_mask & ~covered
 
     def _needs_newer_glibc(self, floor: KnowledgeFloor) -> bool:
         return not floor.inferred and super()._needs_newer_glibc(floor)

@@ -139,3 +139,13 @@ def test_the_cpu_build_beside_a_cuda_build_is_denied(facts: Snapshot, series: st
         assert any(edge.claim == f"{product}-kind" for cause in on_linux.causes for edge in cause.edges)
         on_windows = resolve(facts, mixed(facts, torch, product, version, "windows"), near=False)
         assert on_windows.verdict != "does-not-work", (torch, product, version)
+
+
+@pytest.mark.parametrize(("hub", "fits"), [("0.24.0", False), ("0.20.3", False), ("0.18.0", False), ("0.17.3", True)])
+@pytest.mark.parametrize("release", ["4.34.0", "4.34.1", "4.35.0"])
+def test_what_nobody_pinned_counts_by_its_own_requirements(base: KnowledgeBase, release: str, hub: str, fits: bool) -> None:
+    """Releases 4.34 and 4.35.0 take tokenizers 0.14, both releases of which want huggingface-hub below 0.18."""
+    answer = base.explain(f"transformers=={release}", f"huggingface-hub=={hub}")
+    assert (answer.verdict != "does-not-work") is fits
+    chain = {("transformers", "tokenizers"), ("tokenizers", "huggingface-hub")}
+    assert fits or {cause.blocker[1:] for cause in answer.causes} == chain

@@ -120,7 +120,8 @@ def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Ca
                 other = causes[same]
                 edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
                 causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
-    return tuple(causes), is_certain, conflicts
+    own = [cause for cause in causes if not cause.is_of_route]  # another route may have what this one goes without
+    return tuple(own or causes), is_certain, conflicts
 
 
 def _repeats(cause: Cause, other: Cause) -> bool:

@@ -24,6 +24,11 @@ class Cause(NamedTuple):
     elements: tuple[Element, ...]  # platform: the builds that lack wheels
     edges: tuple[Edge, ...]  # claim: what denies
 
+    @property
+    def is_of_route(self) -> bool:
+        """Whether all that it says is that the route goes without a product."""
+        return bool(self.refused) and all(code == "other-route" for code, _ in self.refused)
+
 
 class _Conflicts:
     """One problem asked again and again, each time with some of its constraints in force and the rest waived."""

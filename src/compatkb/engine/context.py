@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role
+from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
-from compatkb.engine.relations import RelationTable, excluded_by
+from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, ElementSet, PlatformSet, Request, newest_first
 
@@ -62,13 +62,34 @@ class Context:
 
     def holds(self, edge: Edge) -> bool:
         """Return whether an edge speaks of this device and hardware, and counts."""
-        if self.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not edge.in_metadata)):
+        if self.certain_only and (edge.open or (edge.level != Certainty.CERTAIN and not self._is_final(edge))):
             return False
         if edge.devices and self.device not in edge.devices:
             return False
         if not edge.hardware:
             return True
         return bool(edge.hardware & self.hardware) and not (edge.kind == Kind.VERIFIED and self.in_part(edge))
+
+    def _is_final(self, edge: Edge) -> bool:
+        """Return whether what is concluded of releases counts as a fact: it is in their metadata, or their product has ended.
+
+        What a release goes with of a product that gets no further ones was never extended to anything else.
+        """
+        if edge.in_metadata:
+            return True
+        of, to = (self.facts.products[product].role for product in (edge.of, edge.to))
+        is_denial = edge.kind != Kind.VERIFIED and {of, to} <= {Role.PACKAGE, Role.COMPANION}
+        return is_denial and not edge.of_mask & ~self.closed_for_good(edge.of)
+
+    @memoized
+    def closed_for_good(self, product: str) -> ElementSet:
+        """Return the elements of a product that has an end and gets no further release, as far as their list is whole."""
+        covered = 0
+        for scope in self.facts.scopes_of(product):
+            if scope.until == FOREVER and (not scope.devices or self.device in scope.devices):
+                covered |= scope.mask
+        newest = self.facts.elements(product)[-1] if self.facts.sizes[product] else None
+        return covered if newest and newest.eol is not None and covered >> newest.idx & 1 else 0
 
     def in_part(self, edge: Edge) -> bool:
         """Return whether what is said of a feature concerns only some of the hardware pinned: of the rest nothing is known."""
@@ -214,6 +235,12 @@ class Context:
         return tuple(requirements)
 
     @memoized
+    def demanded(self, runtime: str) -> frozenset[str]:
+        """Return the products of which versions of a runtime demand some."""
+        targets = (to for to in self.facts.targets_of(runtime) if not self.facts.products[to].platform)
+        return frozenset([to for to in targets if any(edge.kind in DEMANDING for edge in self.edges(runtime, to))])
+
+    @memoized
     def runtimes(self, product: str, idx: int) -> frozenset[str]:
         """Return the runtimes of which an element requires something; of what is not listed none are known."""
         is_listed = 0 <= idx < self.facts.sizes[product]
@@ -221,12 +248,13 @@ class Context:
 
     @memoized
     def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        """Return who says something of which runtime, and then of which dimension of the platform these say something."""
+        """Return who says something of which runtime, and then of what these say something in turn."""
         facts = self.facts
         named = [(of, to) for of in products for to in facts.targets_of(of) if facts.products[to].role == Role.LEAF]
         apart = [(of, to) for of, to in named if to not in products]
         runtimes = dict.fromkeys(to for _, to in apart)
-        return (*apart, *((to, where) for to in runtimes for where in ("os", "python", "arch") if facts.edges(to, where)))
+        beside = (*products, *runtimes, "os", "python", "arch")
+        return (*apart, *((to, other) for to in runtimes for other in beside if other != to and facts.edges(to, other)))
 
     @memoized
     def named_values(

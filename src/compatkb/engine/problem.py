@@ -101,7 +101,23 @@ class Problem:
             if scope.until >= self.request.lists_until and (not scope.devices or self.device in scope.devices):
                 covered |= scope.mask
         wanted = pin.mask if pin else (1 << facts.sizes[product]) - 1
-        return not wanted & ~covered
+        return not wanted & ~covered or self._is_outrun(product, wanted & ~covered)
+
+    def _is_outrun(self, product: str, uncovered: ElementSet) -> bool:
+        """Return whether a list may lack old releases alone, and what another pin admits came out after all of these.
+
+        What a product that has ended brought out before its list is whole was made for nothing that came later.
+        """
+        final = self.context.closed_for_good(product)
+        if not final or uncovered & ~((final & -final) - 1):
+            return False
+        first = self.facts.elements(product)[(final & -final).bit_length() - 1]
+        others = (pin for pin in self.pins.values() if pin.product != product and pin.mask)
+        packages = (pin for pin in others if self.facts.products[pin.product].role not in UNBUILT)
+        return first.by is not None and any(
+            all(e.since is not None and e.since > first.by for e in self.facts.elements(pin.product).of(pin.mask))
+            for pin in packages
+        )
 
     def _is_fixed(self, pin: Pin) -> bool:
         """Return whether a pin names one release or build that the data know, rather than a series or a range."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from compatkb.engine.constraints import is_waived
 from compatkb.engine.context import RuntimeRequirement
 from compatkb.engine.problem import ABSENT, Member, Problem
-from compatkb.store.records import EVERY, ElementSet, PlatformSet
+from compatkb.engine.relations import RelationTable
+from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
 
 
 def runtime_requirements(
@@ -46,18 +47,60 @@ def runtime_conflicts(
     conflicts = problem.runtime_conflicts.get((present, firm_only))
     if conflicts is None:
         required = runtime_requirements(problem, present, firm_only=firm_only)
-        conflicts = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required)
+        conflicts = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required, present)
     return conflicts
 
 
-def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]]) -> tuple[PlatformSet, PlatformSet]:
+def _conflicts(
+    problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]
+) -> tuple[PlatformSet, PlatformSet]:
+    """Return where no version of a runtime does, also for what the versions require of `members` and of other runtimes."""
     conflicting = doubtful = 0
-    for runtime, requirements in required.items():
+    regions_by_runtime = {runtime: regions_of(requirements) for runtime, requirements in required.items()}
+    for runtime, regions in regions_by_runtime.items():
         waived = problem.waived_of_platform(runtime)
-        for region in regions_of(requirements):
+        others = [(one, table) for one in regions_by_runtime if one != runtime and (table := _demands(problem, runtime, one))]
+        beside = [(number, table) for one, number in members if number >= 0 and (table := _demands(problem, runtime, one))]
+        for region in regions:
             conflicting |= region.platforms & ~problem.availability.somewhere(runtime, region.versions, waived)
             doubtful |= region.platforms if region.is_inferred_pin else 0
+            if beside or others:
+                parts = [(table, part) for one, table in others for part in regions_by_runtime[one]]
+                conflicting |= _refused(problem, runtime, region, beside, parts)
     return conflicting, doubtful
+
+
+def _demands(problem: Problem, runtime: str, other: str) -> RelationTable | None:
+    """Return what a runtime and another product say of each other where versions of the first demand some of the second."""
+    return problem.table(runtime, other) if other in problem.context.demanded(runtime) else None
+
+
+def _refused(
+    problem: Problem,
+    runtime: str,
+    region: "RuntimeRegion",
+    beside: list[tuple[int, RelationTable]],
+    others: list[tuple[RelationTable, "RuntimeRegion"]],
+) -> PlatformSet:
+    """Return where every listed version of a runtime that is admitted refuses a member, or all that is admitted of another.
+
+    Versions that the data do not list decide nothing: installers take what is there.
+    """
+    refused = region.platforms
+    listed = region.versions & (1 << problem.facts.sizes[runtime]) - 1
+    for idx in newest_first(listed):
+        if not refused:
+            break
+        here = problem.availability.denials(runtime, idx, problem.waived_of_platform(runtime))[0]
+        for number, table in beside:
+            relation = table.relation(idx, number)
+            here |= relation.denied if relation else 0
+        for table, part in others:
+            if shared := part.platforms & refused & ~here:
+                admitted = table.allowed(idx, shared)
+                here |= shared if part.versions and not part.versions & admitted else 0
+        refused &= here
+    return refused if listed else 0
 
 
 class RuntimeRegion(NamedTuple):

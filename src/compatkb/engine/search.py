@@ -197,12 +197,24 @@ class Search:
 
     def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
         """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
-        runtimes_of = self.problem.context.runtimes
+        runtimes_of, pinned = self.problem.context.runtimes, self.problem.pinned_runtimes
         runtimes = runtimes_of(*member)
-        if not runtimes:
+        if not runtimes and member[0] not in pinned:
             return 0
-        others = [other for other in chosen.items() if not runtimes.isdisjoint(runtimes_of(*other))]
+        others = [
+            other
+            for other in chosen.items()
+            if not runtimes.isdisjoint(required := runtimes_of(*other))
+            or (other[0] in pinned and self._demanded(other[0], runtimes))
+            or (member[0] in pinned and self._demanded(member[0], required))
+        ]
+        if not others and member[0] in pinned:
+            return 0
         return runtime_conflicts(self.problem, (*others, member), firm_only=True)[0]
+
+    def _demanded(self, product: str, runtimes: Iterable[str]) -> bool:
+        """Return whether some of what is required requires a product in turn."""
+        return any(product in self.problem.context.demanded(runtime) for runtime in runtimes)
 
     def _beside(self, product: str, idx: int, chosen: dict[str, int], support: Support) -> Support:
         """Return where a member stands beside those chosen before."""

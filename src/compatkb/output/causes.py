@@ -6,6 +6,7 @@ from datetime import date
 
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
+from compatkb.engine.relations import excluded_by
 from compatkb.output.labels import Names, ranges
 from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import is_newer
@@ -176,11 +177,13 @@ class Causes(Names):
             if not pin or not pin.mask:
                 continue
             low, high = (pin.mask & -pin.mask).bit_length() - 1, pin.mask.bit_length() - 1
-            needs = [e for e in edges if e.kind != "breaks" and e.to == held and e.of == free and e.to_mask]
-            series = {e.id: next(n for n, mask in enumerate(self.facts.series(held)) if mask & e.to_mask) for e in needs}
+            every = (1 << self.facts.sizes[held]) - 1
+            left = {e.id: every & ~excluded_by(e) for e in edges if e.to == held and e.of == free}
+            needs = [e for e in edges if left.get(e.id)]
+            series = {e.id: next(n for n, mask in enumerate(self.facts.series(held)) if mask & left[e.id]) for e in needs}
             known = {e.id: self._spread(e) for e in needs}
-            below = [e for e in needs if e.to_mask.bit_length() - 1 < low]
-            above = [e for e in needs if (e.to_mask & -e.to_mask).bit_length() - 1 > high]
+            below = [e for e in needs if left[e.id].bit_length() - 1 < low]
+            above = [e for e in needs if (left[e.id] & -left[e.id]).bit_length() - 1 > high]
             chosen = []
             if below:
                 chosen.append(max(below, key=lambda e: (series[e.id], known[e.id], e.of_mask.bit_length())))
