@@ -1,14 +1,17 @@
 """Places in TOML: every key and item that the standard parser finds, and none else, at its line and column."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, parted
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from compatkb.core.text_position import Place
-from compatkb.core.toml_positions import Places, Where
+from compatkb.core.toml_positions import Places, Where, quoted
 
 TRICKY = '''\
 # [not.a.table]
@@ -89,3 +92,11 @@ def test_data(folder: str) -> None:
         for where, place in places.of.items():
             if isinstance(where[-1], str):
                 assert where[-1] in lines[place.line - 1], (path, where)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example('"\\\n\t\x00\x7f\u2028é')
+def test_quoted_text_reads_back(text: str) -> None:
+    """A quoted text is the same text for a parser of TOML and for one of JSON."""
+    assert tomllib.loads(f"a = {quoted(text)}") == {"a": text}
+    assert json.loads(quoted(text)) == text

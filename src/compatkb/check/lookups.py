@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from compatkb.core.spelling import slips
+from compatkb.core.names import slips
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions, is_newer

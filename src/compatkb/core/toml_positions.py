@@ -1,9 +1,10 @@
-"""Finds the positions of the values in a TOML text, so that a problem can name its line.
+"""Finds the positions of the values in a TOML text, so that a problem can name its line; quotes text for TOML.
 
 The standard parser gives values without places. This one gives places without values: it reads only text that the
 standard parser has accepted, so it need not notice mistakes.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -155,3 +156,8 @@ class Places:
         while (token := self._peek()) is not None and token.kind == "newline":
             self._next += 1
         return self._peek()
+
+
+def quoted(text: str) -> str:
+    """Return a text as a string of JSON, of YAML if it is one line, and of TOML, which takes no bare U+007F."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

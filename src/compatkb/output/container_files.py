@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import NamedTuple
 
-from compatkb.core.quoting import quoted
+from compatkb.core.toml_positions import quoted
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof
 from compatkb.output.registry import Wanted

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compatkb.core.quoting import quoted
+from compatkb.core.toml_positions import quoted
 from compatkb.core.vocabulary import Role
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import bounds_of, requirements

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from compatkb.core.quoting import quoted
+from compatkb.core.toml_positions import quoted
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
 from compatkb.output.installer_files import uv_text
 from compatkb.output.registry import Wanted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject
-from compatkb.core.spelling import meant
+from compatkb.core.names import meant
 from compatkb.schema import ImageFile, Tag
 
 _TAG_WORD = re.compile(r"[a-z]{2,}")

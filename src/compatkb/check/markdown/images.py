@@ -10,7 +10,7 @@ from compatkb.check.markdown.rows import TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
 from compatkb.check.rules import UNLISTED, CheckRule
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.spelling import meant_words
+from compatkb.core.names import meant_words
 
 SPELLING = CheckRule("image-tag-spelling", Severity.INFO, "a part of an image tag is nearly a word that other tags have")
 
