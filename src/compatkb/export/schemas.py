@@ -2,6 +2,7 @@
 
 import difflib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _MODELS: dict[str, type[Record]] = {
 ENDING = ".schema.json"
 
 
+@cache
 def schema_files() -> dict[str, str]:
     """Return the schema of each kind of data file, by file name."""
     return {f"{name}{ENDING}": json.dumps(_schema(model), indent=2) + "\n" for name, model in _MODELS.items()}
