@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from test_lint import good, written
 from test_machine_schemas import faults
-from test_screens import laid_out
+from test_screens import faults_of
 
 from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import Diagnosis, diagnose
@@ -76,7 +76,7 @@ def test_real_text(path: Path, facts: Snapshot, answers: Callable[[Path], Diagno
         assert near.stack.verdict in WORKS
     lines = diagnosis_text(present_diagnosis(facts, made, clock().day)).splitlines()
     assert lines[0].startswith(("✗ ", "? "))
-    assert laid_out(lines) == []
+    assert faults_of(lines) == []
 
 
 @pytest.mark.parametrize("path", parted(CASES[::6], QUICK), ids=lambda path: path.stem)

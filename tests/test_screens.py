@@ -15,7 +15,7 @@ from conftest import ROOT, Run
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
 from compatkb.output.presenter import present
-from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, rewrapped, text_of
+from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, laid_out, text_of
 from compatkb.output.shells import quote
 from compatkb.output.terminal import print_lines, printable
 from compatkb.output.text import answer_text
@@ -115,7 +115,7 @@ def test_words(path: Path) -> None:
     assert re.search(r"\bdata of \d{4}-", lines[-1])
 
 
-def laid_out(lines: list[str]) -> list[str]:
+def faults_of(lines: list[str]) -> list[str]:
     """Return what is wrong with the layout of a screen: too many lines, text beyond 80 columns, words of the solver."""
     named = ("  seen in ", "  data of ")
     text = " ".join(s for s in lines if not (COMMAND.match(s) or QUOTED.match(s) or s.startswith(named))).casefold()
@@ -138,7 +138,7 @@ def laid_out(lines: list[str]) -> list[str]:
 def test_catalog_fits_one_screen(words: tuple[str, ...], run: Callable[..., Run]) -> None:
     """What the data hold is shown within the limits, and ends with the day of the data."""
     lines = run(*words).out.splitlines()
-    assert laid_out(lines) == []
+    assert faults_of(lines) == []
     assert "data of " in lines[-1]
 
 
@@ -169,15 +169,17 @@ def test_colour_is_for_terminals(facts: Snapshot, monkeypatch: pytest.MonkeyPatc
     assert plain.getvalue() == text_of(lines)
 
 
-def test_narrow_terminals_wrap_once() -> None:
-    """A text that was wrapped at 80 columns is wrapped anew as a whole, hanging as before; commands stay whole."""
+def test_a_text_is_wrapped_where_it_is_shown() -> None:
+    """A screen of any width breaks the whole text once, hanging below its label; commands stay whole."""
     text = "every part is stated by its maker or was observed, with torch 2.8.0+cpu and IPEX 2.8.0 on Linux and Windows"
-    again = rewrapped([*labelled("sure", text), command("python -m pip install " + "torch " * 20)], 50)
-    *told, last = again
-    assert all(len(line.text) <= 50 for line in told)
-    assert " ".join(" ".join(line.text for line in told).split()) == f"sure {text}"
-    assert [line.text[:13].isspace() for line in told] == [False, True, True]
-    assert last.text.endswith("torch ")
+    (line,) = labelled("sure", text)
+    for width in (50, 80, 120):
+        told = laid_out(line, width)
+        assert all(len(part) <= width for part in told)
+        assert " ".join(" ".join(told).split()) == f"sure {text}"
+        assert [part[:13].isspace() for part in told] == [False] + [True] * (len(told) - 1)
+    whole = command("python -m pip install " + "torch " * 20)
+    assert laid_out(whole, 50) == [whole.text]
 
 
 def test_signs_of_old_terminals() -> None:
@@ -200,7 +202,7 @@ def test_words_are_quoted_for_a_shell(shell: str, expected: str) -> None:
 
 def test_wide_text_is_folded_and_commands_are_not() -> None:
     """Text folds between words, a name stays beside its version, and what stands in backticks stays whole."""
-    lines = [line.text for line in labelled("note", "see torch 2.8.0 and `compatkb doctor` " * 6)]
+    lines = text_of(labelled("note", "see torch 2.8.0 and `compatkb doctor` " * 6)).splitlines()
     assert all(len(line) <= WIDTH for line in lines)
     assert not any(line.endswith(("torch", "`compatkb")) for line in lines)
 

@@ -16,7 +16,7 @@ from compatkb.core.findings import WAITS, Edit, Finding, Severity
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, row, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, height_of, row, wrapped
 from compatkb.output.shells import POSIX, quote
 from compatkb.version import __version__
 
@@ -63,7 +63,7 @@ def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
     ranked = sorted(findings, key=lambda finding: (finding.fix == WAITS, -order.index(finding.level)))
     weights = {finding: rank for rank, finding in enumerate(ranked)}
     blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
-    fitting = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - len(head))
+    fitting = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - height_of(head))
     shows, before = {id(block) for block in fitting}, None
     lines = head
     for block, finding in zip(blocks, findings, strict=True):
@@ -90,8 +90,7 @@ def _read(report: CheckReport) -> str:
 
 def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:
     place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
-    first, *more = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ")
-    lines = [BLANK, first._replace(style=finding.level), *more]
+    lines = [BLANK, *wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ", finding.level)]
     before, after = (_marked(sign, text) for sign, text in zip("-+", change_of(finding, report) or ("", ""), strict=True))
     seen = [line.text[_SIGN:] for line in before] != [line.text[_SIGN:] for line in after]
     if seen:

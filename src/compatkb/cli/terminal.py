@@ -32,18 +32,18 @@ def print_errors(messages: Iterable[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from compatkb.output.screen import wrapped
+    from compatkb.output.screen import laid_out, wrapped
 
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     for message in messages:
         first, *more = message.split("\n")
-        head, *tail = wrapped(first, "error: ", "  ", width=console.width)
-        console.print(Text.assemble(("error:", "bold red"), (head.text.removeprefix("error:"), "bold")))
+        head, *tail = [part for line in wrapped(first, "error: ", "  ") for part in laid_out(line, console.width)]
+        console.print(Text.assemble(("error:", "bold red"), (head.removeprefix("error:"), "bold")))
         for part in tail:
-            console.print(Text(part.text, "bold"))
-        for line in more:
-            for part in wrapped(line.strip(), "  ", "    ", width=console.width):
-                console.print(Text(part.text, "dim" if line.startswith("  see ") else "cyan"))
+            console.print(Text(part, "bold"))
+        for told in more:
+            for part in (part for line in wrapped(told.strip(), "  ", "    ") for part in laid_out(line, console.width)):
+                console.print(Text(part, "dim" if told.startswith("  see ") else "cyan"))
 
 
 QUIET = 2.0

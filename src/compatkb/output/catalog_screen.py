@@ -5,7 +5,7 @@ from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, Names, ranges
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, labelled, labelled_block, row, wrapped
+from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, height_of, labelled, labelled_block, row, wrapped
 from compatkb.output.things import listed, shortened
 from compatkb.store.queries.products import channels, product_details
 from compatkb.store.records import Product
@@ -147,9 +147,9 @@ class CatalogScreen(Names):
         blocks += [Block([columns])] if soon else []
         blocks += [Block(lines) for lines in self._grouped(soon)]
         over = self._grouped([entry for entry in ends if entry["ended"]])
-        room = _UNLIMITED if everything else HEIGHT - sum(len(block.lines) for block in blocks) - _AROUND
+        room = _UNLIMITED if everything else HEIGHT - sum(height_of(block.lines) for block in blocks) - _AROUND
         shown: list[list[Line]] = []
-        while over and sum(len(lines) for lines in [*shown, over[0]]) <= room:
+        while over and sum(height_of(lines) for lines in [*shown, over[0]]) <= room:
             shown.append(over.pop(0))
         if shown:
             blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))

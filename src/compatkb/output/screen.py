@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 WIDTH = 80
@@ -10,7 +10,6 @@ HEIGHT = 24
 """Lines of the first screen of an answer."""
 TIED = "\N{NO-BREAK SPACE}"
 _VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
-_MARK = re.compile(r" (?=\[\d+\])")
 _QUOTED = re.compile(r"`[^`]+`")
 _LABEL = 10
 
@@ -22,8 +21,8 @@ class Line(NamedTuple):
     style: str = ""
     underlined: tuple[int, int] = (0, 0)  # from column to column
     cells: tuple[str, ...] = ()  # of a row of a table, which a terminal shows in their place; a heading has no text
-    hang: str | None = None  # what further lines of the same text begin with; None for a line that is one as it is
-    goes_on: bool = False  # whether it is such a further line
+    hang: str | None = None  # what further lines begin with where the text is too wide; None for one that is never broken
+    start: int = 0  # where the text begins that may be broken
 
 
 class Block(NamedTuple):
@@ -38,9 +37,26 @@ HEAD, MORE = "head", "more"
 """Rows of tables: the names of the columns, and what continues the text of a row."""
 
 
-def text_of(lines: Sequence[Line]) -> str:
+def laid_out(line: Line, width: int = WIDTH) -> list[str]:
+    """Return a line as a screen of so many columns shows it; names stay beside their versions, and no word is broken."""
+    if line.hang is None:
+        return [line.text]
+    tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, line.text[line.start :]))
+    parts = textwrap.wrap(
+        tied, width, initial_indent=line.text[: line.start], subsequent_indent=line.hang, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return [part.replace(TIED, " ") for part in parts]
+
+
+def height_of(lines: Iterable[Line]) -> int:
+    """Return how many lines of a screen of the usual width these take."""
+    return sum(len(laid_out(line)) for line in lines)
+
+
+def text_of(lines: Iterable[Line]) -> str:
     """Return lines as plain text."""
-    return "".join(f"{line.text.rstrip()}\n" for line in lines if line.style != HEAD)
+    return "".join(f"{part.rstrip()}\n" for line in lines if line.style != HEAD for part in laid_out(line))
 
 
 def heads(*names: str) -> Line:
@@ -60,41 +76,18 @@ def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
 
 def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:
     """Return the blocks that stay where there are `height` lines."""
-    dropped, lines = set(), sum(len(block.lines) for block in blocks)
+    dropped, lines = set(), sum(height_of(block.lines) for block in blocks)
     for block in sorted(blocks, key=lambda block: -block.weight):
         if lines <= height or not block.weight:
             break
         dropped.add(id(block))
-        lines -= len(block.lines)
+        lines -= height_of(block.lines)
     return [block for block in blocks if id(block) not in dropped]
 
 
-def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "", width: int = WIDTH) -> list[Line]:
-    """Return a text in lines that fit; names stay beside their versions, and no word is broken."""
-    hanging = indent if hang is None else hang
-    tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, text))
-    lines = textwrap.wrap(
-        tied, width, initial_indent=indent, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
-    return [Line(line.replace(TIED, " "), style, hang=hanging, goes_on=n > 0) for n, line in enumerate(lines)]
-
-
-def rewrapped(lines: Sequence[Line], width: int) -> list[Line]:
-    """Return lines in as many as a screen of another width needs; a text that was wrapped is wrapped anew, as a whole."""
-    texts: list[Line] = []
-    for line in lines:
-        if line.goes_on and texts:
-            texts[-1] = texts[-1]._replace(text=f"{texts[-1].text.rstrip()} {line.text.strip()}")
-        else:
-            texts.append(line)
-    return [narrow for text in texts for narrow in _narrowed(text, width)]
-
-
-def _narrowed(line: Line, width: int) -> list[Line]:
-    if line.hang is None or len(line.text) <= width:
-        return [line]
-    body = _MARK.sub(TIED, line.text.lstrip())
-    return wrapped(body, line.text[: len(line.text) - len(body)], line.hang, line.style, width)
+def wrapped(text: str, indent: str = "", hang: str | None = None, style: str = "") -> list[Line]:
+    """Return a text as a line that is broken where it is too wide; none where there is no text."""
+    return [Line(indent + text, style, hang=indent if hang is None else hang, start=len(indent))] if text.strip() else []
 
 
 def labelled(label: str, text: str) -> list[Line]:

@@ -3,12 +3,11 @@
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-from compatkb.output.screen import HEAD, MORE, Line, rewrapped, text_of
+from compatkb.output.screen import HEAD, MORE, Line, laid_out, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,21 +85,19 @@ def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
         if is_row:
             _print_table(list(group), console)
             continue
-        for line in rewrapped(list(group), min(console.width, _WIDEST)):
-            for part in _within(line, console.width):
-                console.print(_styled(part, out.encoding))
+        for line in group:
+            for number, part in enumerate(_within(line, console.width)):
+                console.print(_styled(line, part, out.encoding, goes_on=number > 0))
 
 
-def _within(line: Line, width: int) -> list[Line]:
-    """Return a line in lines that fit a narrow terminal, at words; commands and quoted lines stay whole."""
-    is_whole = line.style in ("command", "whole") or line.underlined != (0, 0) or " │ " in line.text
-    if len(line.text) <= width or line.hang is not None or is_whole:
-        return [line]
-    indent = len(line.text) - len(line.text.lstrip()) + _HANGING
-    first, *rest = textwrap.wrap(
-        line.text, width, drop_whitespace=True, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )
-    return [line._replace(text=first), *(Line(text) for text in rest)]
+def _within(line: Line, width: int) -> list[str]:
+    """Return a line in lines that fit a terminal, at words; commands and quoted lines stay whole."""
+    if line.hang is not None:
+        return laid_out(line, min(width, _WIDEST))
+    if len(line.text) <= width or line.style in ("command", "whole") or line.underlined != (0, 0) or " │ " in line.text:
+        return [line.text]
+    indent = len(line.text) - len(line.text.lstrip())
+    return laid_out(line._replace(hang=" " * (indent + _HANGING), start=indent), width)
 
 
 def _print_table(rows: list[Line], console: "Console") -> None:
@@ -127,7 +124,7 @@ def _print_table(rows: list[Line], console: "Console") -> None:
             continue
         shown = Line(f"{row.cells[0]}  {_runs(names, row.cells)}") if len(names) > _COLUMNS else row
         for part in _within(shown, console.width):
-            console.print(Text(printable(part.text, console.encoding)))
+            console.print(Text(printable(part, console.encoding)))
 
 
 def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
@@ -139,19 +136,19 @@ def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
     return "; ".join(runs)
 
 
-def _styled(line: Line, encoding: str) -> "Text":
-    """Return a line with the weight and colour of its kind."""
+def _styled(line: Line, part: str, encoding: str, *, goes_on: bool) -> "Text":
+    """Return a part of a line with the weight and colour of its kind."""
     from rich.text import Text
 
-    content = Text(printable(line.text.rstrip(), encoding))
-    if line.goes_on and line.style not in ("dim", "heading"):
+    content = Text(printable(part.rstrip(), encoding))
+    if goes_on and line.style not in ("dim", "heading"):
         return content
     if line.style == "label":
         content.stylize("bold", 0, _LABEL)
     elif line.style in ("works", "likely", "unknown", "does-not-work"):
-        content.stylize(_STYLES[line.style], 0, max(line.text.find("   "), 0) or None)
+        content.stylize(_STYLES[line.style], 0, max(part.find("   "), 0) or None)
     elif line.style in ("error", "warning", "info"):
-        content.stylize(_STYLES[line.style], 0, line.text.find(f" {line.style}: ") + len(line.style) + 2)
+        content.stylize(_STYLES[line.style], 0, part.find(f" {line.style}: ") + len(line.style) + 2)
     elif style := _STYLES.get(line.style):
         content.stylize(style)
     if line.underlined != (0, 0):

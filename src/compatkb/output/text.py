@@ -14,6 +14,7 @@ from compatkb.output.screen import (
     Line,
     command,
     fitted,
+    height_of,
     labelled,
     text_of,
     wrapped,
@@ -46,7 +47,7 @@ def answer_screen(view: AnswerView, wanted: Wanted) -> list[Line]:
         for most in range(MOST, 0, -1):  # fewer reasons where the ways out need the room
             numbers = Numbers(None if why else _SOURCES)
             blocks = _negative(view, numbers, shell, None if why else most)
-            if sum(len(block.lines) for block in blocks) <= height - _FOOT:
+            if sum(height_of(block.lines) for block in blocks) <= height - _FOOT:
                 break
     more = [*view.foot, *([] if why else ["--why: sources"])]
     left = len(view.groups) or len(view.nearest)
@@ -79,7 +80,7 @@ def _positive(view: AnswerView, shell: str, *, everything: bool) -> list[Block]:
 def row_block(row: AnswerRow, shell: str) -> Block:
     """Return a row, with its commands."""
     lines = [line for n, text in enumerate(row.texts) for line in labelled("" if n else row.label, text)]
-    if row.short and len(lines) > _LINES:
+    if row.short and height_of(lines) > _LINES:
         lines = labelled(row.label, row.short)
     return Block(lines + (install_lines(row.install, shell, _HANGING, proof=False) if row.install else []), row.weight)
 
