@@ -23,10 +23,9 @@ from machine_labels import missing
 
 from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Graphics, Installed, Machine
-from compatkb.doctor.machine.graphics import read_graphics, read_nodes
 from compatkb.doctor.machine.interpreter import active, read_interpreter
 from compatkb.doctor.machine.reports import read_report
-from compatkb.doctor.machine.system import read_libraries, read_packages, read_release
+from compatkb.doctor.machine.system import read_graphics, read_libraries, read_nodes, read_packages, read_release
 from compatkb.doctor.questions import KnownData
 from compatkb.doctor.verdict import Examination, examine
 from compatkb.errors import UsageError

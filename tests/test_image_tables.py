@@ -17,9 +17,8 @@ from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.render import Documents
 from compatkb.docgen.table_diff import Comparison, read_tables
 from compatkb.errors import UsageError
-from compatkb.output.document_model import Table, plain
 from compatkb.output.images import run_command
-from compatkb.output.writers import Links, render
+from compatkb.output.writers import Links, Table, plain, render
 from compatkb.store.queries.images import ImageRecord, images, runs_for
 from compatkb.store.reader import Snapshot
 

@@ -11,7 +11,7 @@ from conftest import ROOT, Run
 from jsonschema import Draft202012Validator, FormatChecker
 
 from compatkb.export.responses import NAMES, contracts, response_schema
-from compatkb.output.json_document import SCHEMA
+from compatkb.output.documents import SCHEMA
 
 CONTRACT: dict[str, Any] = json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.verdict import examine
 from compatkb.output.diagnosis import diagnosis_json, present_diagnosis
 from compatkb.output.doctor_report import examination_json, present_examination
-from compatkb.output.json_document import SCHEMA
+from compatkb.output.documents import SCHEMA
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)

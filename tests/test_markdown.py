@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from compatkb.output.document_model import Span, Table
-from compatkb.output.writers import Links, cell, fence, render, table
+from compatkb.output.writers import Links, Span, Table, cell, fence, render, table
 
 READER = MarkdownIt("commonmark").enable("table")
 TEXT = st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp")), max_size=30)

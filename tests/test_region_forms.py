@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compatkb.docgen.kinds import RegionContents
-from compatkb.output.document_model import Code, Span, Table, plain
-from compatkb.output.writers import comma_separated
+from compatkb.output.writers import Code, Span, Table, comma_separated, plain
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]

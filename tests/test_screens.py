@@ -13,10 +13,10 @@ from builders import build, product, release, request, universe, verified
 from conftest import ROOT, Run
 
 from compatkb.engine.answer import resolve
+from compatkb.output.commands import quote
 from compatkb.output.payload import answer_payload
 from compatkb.output.presenter import present
 from compatkb.output.screen import HEIGHT, WIDTH, Line, command, labelled, laid_out, text_of
-from compatkb.output.shells import quote
 from compatkb.output.terminal import print_lines, printable
 from compatkb.output.text import answer_text
 from compatkb.store.reader import Snapshot

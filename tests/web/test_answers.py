@@ -13,8 +13,8 @@ from site_of_tests import random_question
 from compatkb.engine.answer import resolve
 from compatkb.errors import CompatkbError
 from compatkb.output import commands, messages
+from compatkb.output.commands import CMD, POSIX
 from compatkb.output.presenter import present
-from compatkb.output.shells import CMD, POSIX
 from compatkb.output.view import MOST
 from compatkb.web import pages
 from compatkb.web.answer_view import view_of

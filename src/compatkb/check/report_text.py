@@ -13,11 +13,11 @@ from compatkb.check.rules import CheckRule
 from compatkb.check.suppressions import baseline_entry
 from compatkb.core import foreign
 from compatkb.core.findings import WAITS, Edit, Finding, Severity
+from compatkb.output.commands import POSIX, quote
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, height_of, row, wrapped
-from compatkb.output.shells import POSIX, quote
 from compatkb.version import __version__
 
 SCHEMA = 1

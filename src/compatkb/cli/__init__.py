@@ -36,7 +36,7 @@ def _run(argv: list[str]) -> int:
     def refuse(problems: Sequence[str], code: int) -> int:
         print_errors(problems)
         if _wants(argv, "--format", "json"):
-            from compatkb.output.json_document import refusal
+            from compatkb.output.documents import refusal
 
             print(refusal(problems, code), end="", flush=True)
         return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code

@@ -12,8 +12,8 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output import registry
+from compatkb.output.commands import shell_here
 from compatkb.output.presenter import present
-from compatkb.output.shells import shell_here
 from compatkb.output.terminal import show
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words

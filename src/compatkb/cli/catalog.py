@@ -11,7 +11,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.errors import UsageError
 from compatkb.output import registry
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition
 from compatkb.output.terminal import show, show_text
 from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day

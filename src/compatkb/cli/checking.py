@@ -21,7 +21,7 @@ from compatkb.core.findings import Finding, Severity, worst
 from compatkb.core.foreign import read_bounded
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
-from compatkb.output.shells import shell_here
+from compatkb.output.commands import shell_here
 from compatkb.output.terminal import show, show_text
 from compatkb.parsers.registry import states_versions
 from compatkb.store.queries.products import served_devices

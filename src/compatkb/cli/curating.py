@@ -97,8 +97,8 @@ def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | No
 
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:
+    from compatkb.output.documents import json_text
     from compatkb.output.findings import findings_annotations, findings_payload, findings_text
-    from compatkb.output.json_document import json_text
 
     if form == "json":
         return json_text(findings_payload(findings))

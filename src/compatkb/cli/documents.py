@@ -88,7 +88,7 @@ def docs_diff(
     """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
     from compatkb.docgen.render import read_text
     from compatkb.docgen.table_diff import Comparison, diff_json, diff_text
-    from compatkb.output.json_document import Edition
+    from compatkb.output.documents import Edition
 
     facts = open_data(data)
     day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])

@@ -11,7 +11,7 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.core.foreign import safe_open
 from compatkb.errors import UNKNOWN, UsageError
-from compatkb.output.shells import shell_here
+from compatkb.output.commands import shell_here
 from compatkb.output.terminal import show
 from compatkb.store.queries.provenance import guide_records
 
@@ -180,9 +180,15 @@ def _report(facts: "Snapshot", name: str) -> "Machine":
 
 def this_machine(facts: "Snapshot", python: str | None = None, sysfs: str | None = None) -> "Machine":
     """Return this machine with one of its interpreters."""
-    from compatkb.doctor.machine.graphics import read_graphics, read_nodes
     from compatkb.doctor.machine.interpreter import active, read_interpreter
-    from compatkb.doctor.machine.system import read_libraries, read_packages, read_release, read_variables
+    from compatkb.doctor.machine.system import (
+        read_graphics,
+        read_libraries,
+        read_nodes,
+        read_packages,
+        read_release,
+        read_variables,
+    )
     from compatkb.doctor.questions import KnownData
 
     machine = read_interpreter(python or active(os.environ, Path.cwd()), KnownData(facts).modules())

@@ -6,11 +6,11 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.docgen.arguments import DEVICE, YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output import commands, messages, registry
-from compatkb.output.document_model import Block, Bullets, Code, Paragraph, Table
 from compatkb.output.images import run_command
 from compatkb.output.text import answer_text
 from compatkb.output.things import BuildView, StackView
 from compatkb.output.view import StackGroup, by_system
+from compatkb.output.writers import Block, Bullets, Code, Paragraph, Table
 from compatkb.request.lookup import find_product
 from compatkb.store.queries.images import contents, images, runs_for
 from compatkb.store.reader import series_name

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.errors import UsageError
-from compatkb.output.document_model import Block, Paragraph
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
+from compatkb.output.writers import Block, Paragraph
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot

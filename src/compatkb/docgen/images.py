@@ -8,8 +8,8 @@ from urllib.parse import quote
 from compatkb.core.vocabulary import Role
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
-from compatkb.output.document_model import Block, Code, Inline, Paragraph, Span, Table, plain
 from compatkb.output.images import run_command
+from compatkb.output.writers import Block, Code, Inline, Paragraph, Span, Table, plain
 from compatkb.request.lookup import find_product, find_versions
 from compatkb.store.queries.disputes import disputes_about
 from compatkb.store.queries.images import (

@@ -9,7 +9,7 @@ from compatkb.docgen.arguments import RegionArgument, RegionContext, RegionKind
 from compatkb.docgen.images import IMAGES
 from compatkb.docgen.tables import TABLES
 from compatkb.errors import UsageError
-from compatkb.output.document_model import Block, Table
+from compatkb.output.writers import Block, Table
 from compatkb.request.parser import parse_day
 from compatkb.store.reader import Snapshot
 

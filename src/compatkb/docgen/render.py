@@ -15,9 +15,8 @@ from compatkb.core.foreign import is_inside, read_bounded
 from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
-from compatkb.output.document_model import Block, Table, plain, spans
-from compatkb.output.json_document import Edition
-from compatkb.output.writers import Links, comma_separated, render
+from compatkb.output.documents import Edition
+from compatkb.output.writers import Block, Links, Table, comma_separated, plain, render, spans
 
 
 class Filled(NamedTuple):

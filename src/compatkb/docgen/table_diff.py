@@ -9,9 +9,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from compatkb.docgen.images import CellReason, ImageRow, ImageTables
-from compatkb.output.citations import source_payloads
-from compatkb.output.document_model import Inline, plain, spans
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition, source_payloads
+from compatkb.output.writers import Inline, plain, spans
 from compatkb.store.queries.images import columns_of
 
 _PARSER = MarkdownIt("commonmark").enable("table")

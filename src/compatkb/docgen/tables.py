@@ -7,9 +7,9 @@ from compatkb.catalog.statistics import statistics
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline
-from compatkb.output.document_model import Block, Inline, Paragraph, Span, Table
 from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, levels_of, python_matrix, row_name
 from compatkb.output.statistics import stats_blocks
+from compatkb.output.writers import Block, Inline, Paragraph, Span, Table
 from compatkb.request.parser import parse_days
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.queries.products import ReleaseRecord, releases, releases_of, replacements

@@ -16,8 +16,8 @@ from compatkb.errors import GaveUpError, UsageError
 from compatkb.mcp.pins import PinnedSet, PinReader, guessed_name, new_side
 from compatkb.mcp.protocol import AgentTool
 from compatkb.output.catalog import product_screen, release_screen
-from compatkb.output.citations import Numbers, short
 from compatkb.output.diagnosis import diagnosis_text, present_diagnosis
+from compatkb.output.documents import Numbers, short
 from compatkb.output.presenter import present
 from compatkb.output.screen import text_of
 from compatkb.output.text import answer_text

@@ -2,8 +2,7 @@
 
 from datetime import date
 
-from compatkb.output.citations import short, source_payloads
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition, short, source_payloads
 from compatkb.output.messages import footer
 from compatkb.output.screen import BLANK, Block, Line, command, fitted, labelled, labelled_block, wrapped
 from compatkb.output.things import listed

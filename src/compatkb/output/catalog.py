@@ -7,12 +7,11 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import CatalogScreen
-from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
+from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.evidence import claims_of
 from compatkb.output.features import Features
 from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.json_document import Edition
 from compatkb.output.payload import claim_payloads
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions, is_newer, newer_version

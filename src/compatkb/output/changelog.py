@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from compatkb.catalog.changelog import Change
-from compatkb.output.citations import source_payloads
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition, source_payloads
+from compatkb.output.writers import cell
 from compatkb.store.records import picked
 
 _NAMED = 6  # so many subjects of one line are written out
@@ -27,7 +27,6 @@ _VERBS = {
     "decided": "decided",
 }
 _WHOLE = ("announced", "happened", "rotted", "validated")  # their subjects name products themselves
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|!&~])")
 
 
 def changes_text(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
@@ -46,7 +45,7 @@ def changes_markdown(changelog: tuple[Change, ...], since: date, edition: Editio
     lines = [f"# What became true from {since} to {edition.day}", ""]
     for day, changes in groupby(changelog, key=lambda change: change.day):
         lines += [f"## {day}", ""]
-        lines += ["- " + _MARKS.sub(r"\\\1", line) for line in _lines(list(changes))]
+        lines += [f"- {cell(line)}" for line in _lines(list(changes))]
         lines.append("")
     if not changelog:
         lines += ["Nothing that the data know of.", ""]

@@ -1,10 +1,39 @@
 """Install commands for a stack, quoted for a shell: steps for pip and uv, the check that follows, and requirement lines."""
 
+import re
+import shlex
+import sys
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from compatkb.output.shells import POSIX, quote
 from compatkb.output.things import BuildView, StackView
 from compatkb.store.queries.products import ChannelRecord
+
+POSIX, POWERSHELL, CMD = SHELLS = ("posix", "powershell", "cmd")
+"""The shells that commands are quoted for."""
+_PLAIN = {POSIX: r"[\w@%+=:,./-]+", POWERSHELL: r"[\w%+=:./~-]+", CMD: r"[\w+=:./~@-]+"}
+"""What needs no quotes; everything in it means the same in quotes and without."""
+
+
+def quote(words: Iterable[str], shell: str = POSIX) -> str:
+    """Return words as one command line for a shell; in cmd a percent sign and a variable's name stay a variable."""
+    return " ".join(_quoted(word, shell) for word in words)
+
+
+def _quoted(word: str, shell: str) -> str:
+    if re.fullmatch(_PLAIN[shell], word, re.ASCII):
+        return word
+    if shell == POSIX:
+        return shlex.quote(word)
+    if shell == POWERSHELL:
+        return "'" + word.replace("'", "''") + "'"
+    return '"' + word.replace('"', '\\"') + '"'
+
+
+def shell_here() -> str:
+    """Return the shell that people on this kind of machine most likely use."""
+    return POWERSHELL if sys.platform == "win32" else POSIX
+
 
 _PIP = "python -m pip install"
 _OPTIONS = {"index-url": "--index-url", "extra-index-url": "--extra-index-url"}

@@ -8,9 +8,9 @@ from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.doctor.error_text import PatternMatch
 from compatkb.doctor.undefined_symbols import UndefinedSymbol
 from compatkb.output import commands, messages
-from compatkb.output.citations import short, source_payloads
+from compatkb.output.commands import POSIX
+from compatkb.output.documents import Edition, short, source_payloads
 from compatkb.output.issue_text import issue_cures, issue_headline
-from compatkb.output.json_document import Edition
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
 from compatkb.output.screen import (
@@ -26,7 +26,6 @@ from compatkb.output.screen import (
     text_of,
     wrapped,
 )
-from compatkb.output.shells import POSIX
 from compatkb.output.things import Instead, listed, python_ranges, shortened
 from compatkb.output.view import CauseView, Near
 from compatkb.request.lookup import is_newer, newest_known

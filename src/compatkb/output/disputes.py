@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import Causes
-from compatkb.output.citations import source_payloads
+from compatkb.output.documents import source_payloads
 from compatkb.output.messages import plain
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
 from compatkb.store.reader import Snapshot

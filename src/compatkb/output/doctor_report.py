@@ -8,12 +8,11 @@ from compatkb.core.findings import Severity
 from compatkb.doctor.known_machine import Remark, Seen
 from compatkb.doctor.verdict import Examination
 from compatkb.output import commands, messages
-from compatkb.output.citations import Numbers, short, source_payloads
-from compatkb.output.json_document import Edition
+from compatkb.output.commands import POSIX, quote
+from compatkb.output.documents import Edition, Numbers, short, source_payloads
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, labelled_block, wrapped
-from compatkb.output.shells import POSIX, quote
 from compatkb.output.things import Instead, StackView, listed, python_ranges
 from compatkb.output.view import CauseView
 from compatkb.store.reader import Snapshot

@@ -5,12 +5,10 @@ from datetime import date
 from typing import Any
 
 from compatkb.core.memo import memoized
-from compatkb.output.citations import source_payloads
-from compatkb.output.document_model import Table
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.labels import ranges
 from compatkb.output.screen import BLANK, Line, heads, row
-from compatkb.output.writers import Links, render
+from compatkb.output.writers import Links, Table, render
 from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked

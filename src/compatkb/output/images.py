@@ -8,9 +8,8 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.output import disputes
-from compatkb.output.citations import source_payloads
 from compatkb.output.disputes import DisputeFinder
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition, source_payloads
 from compatkb.store.queries.images import ImageRecord, RunRecord, contents_of, repositories, runs_for
 from compatkb.store.queries.images import images_of as tags_of
 from compatkb.store.reader import Snapshot

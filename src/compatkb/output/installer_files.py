@@ -7,7 +7,7 @@ from compatkb.core.toml_positions import quoted
 from compatkb.core.vocabulary import Role
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import bounds_of, requirements
-from compatkb.output.json_document import json_text
+from compatkb.output.documents import json_text
 from compatkb.output.labels import series_of
 from compatkb.output.registry import Wanted
 from compatkb.output.stack_files import (

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import commands, messages
-from compatkb.output.citations import source_payloads
-from compatkb.output.json_document import SCHEMA, json_text
+from compatkb.output.documents import SCHEMA, json_text, source_payloads
 from compatkb.output.registry import Wanted
 from compatkb.output.things import ClaimView, Instead, Link, Offered, StackView, Warned
 from compatkb.output.view import AnswerView, CauseView, Near

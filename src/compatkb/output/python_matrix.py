@@ -7,10 +7,9 @@ from typing import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output import screen
-from compatkb.output.document_model import Table
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition
 from compatkb.output.screen import BLANK, Line
-from compatkb.output.writers import Links, render
+from compatkb.output.writers import Links, Table, render
 from compatkb.output.writers import comma_separated as write_csv
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product

@@ -3,7 +3,7 @@
 import shlex
 
 from compatkb.catalog.search import SearchResult
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition
 
 
 def search_text(search_result: SearchResult, edition: Edition, limit: int, *, as_json: bool) -> str:

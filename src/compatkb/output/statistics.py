@@ -4,10 +4,9 @@ from datetime import date
 from typing import Any
 
 from compatkb.catalog.statistics import Independence, ReadingCount, Stats
-from compatkb.output.document_model import Block, Paragraph, Table
-from compatkb.output.json_document import SCHEMA, json_text
+from compatkb.output.documents import Edition
 from compatkb.output.screen import Line, heads, row
-from compatkb.output.writers import Links, render
+from compatkb.output.writers import Block, Links, Paragraph, Table, render
 from compatkb.store.records import picked
 
 _ROLES = {"package": "packages", "companion": "companions", "leaf": "leaves", "dimension": "dimensions"}
@@ -36,9 +35,6 @@ def stats_blocks(stats: Stats) -> list[Block]:
 def stats_json(stats: Stats) -> str:
     """Return the figures for programs."""
     content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "data_date": stats.data_date.isoformat(),
-        "as_of": stats.day.isoformat(),
         **picked(stats, "products releases builds image_tags"),
         "requirements": {
             "total": stats.requirements,
@@ -53,7 +49,7 @@ def stats_json(stats: Stats) -> str:
         "end_of_life": [row._asdict() for row in stats.coverage],
         "checks": [_reading(stats, reading) for reading in stats.readings],
     }
-    return json_text(content)
+    return Edition(stats.data_date.isoformat(), stats.day).document(content)
 
 
 def figures(stats: Stats) -> list[tuple[str, str]]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from compatkb.output import messages
-from compatkb.output.citations import Numbers, short
-from compatkb.output.commands import pip_commands, short_proof
+from compatkb.output.commands import POSIX, pip_commands, short_proof
+from compatkb.output.documents import Numbers, short
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import (
     BLANK,
@@ -19,7 +19,6 @@ from compatkb.output.screen import (
     text_of,
     wrapped,
 )
-from compatkb.output.shells import POSIX
 from compatkb.output.things import StackView, listed, platforms
 from compatkb.output.view import MOST, AnswerRow, AnswerView, Way, counted
 

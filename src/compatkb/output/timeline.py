@@ -6,10 +6,8 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
-from compatkb.output.citations import CitedSource, source_payloads
-from compatkb.output.document_model import Block, Bullets, Inline, Paragraph, Span, Table
-from compatkb.output.json_document import Edition
-from compatkb.output.writers import Links, render
+from compatkb.output.documents import CitedSource, Edition, source_payloads
+from compatkb.output.writers import Block, Bullets, Inline, Links, Paragraph, Span, Table, render
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, picked
 

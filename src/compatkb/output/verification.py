@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from compatkb.doctor.known_machine import DeviceCheck
 from compatkb.doctor.machine.running import CheckRun
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition
 from compatkb.output.labels import Names
 from compatkb.output.screen import Line, labelled, wrapped
 from compatkb.store.reader import Snapshot

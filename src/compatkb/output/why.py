@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from compatkb.output import disputes, messages
-from compatkb.output.citations import Numbers, address
 from compatkb.output.commands import proof_command
+from compatkb.output.documents import Numbers, address
 from compatkb.output.screen import BLANK, Line, command, wrapped
 from compatkb.output.things import ClaimView, StackView
 from compatkb.output.view import AnswerView

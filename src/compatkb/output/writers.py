@@ -1,4 +1,4 @@
-"""Generated text in Markdown and CSV.
+"""What generated text is made of (tables, paragraphs, lists, code), and how it is written in Markdown and CSV.
 
 In Markdown the cells of tables say exactly what they are given, and links have their definitions.
 """
@@ -7,8 +7,64 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from compatkb.output.document_model import Block, Bullets, Code, Inline, Span, Table, plain, spans
+
+class Span(NamedTuple):
+    """A piece of text; with a topic, its link gets a definition of its own, so that many can share it."""
+
+    text: str
+    url: str | None = None
+    code: bool = False
+    topic: str = ""  # what the link is about: tells apart equal texts with different targets
+
+
+Inline = str | Span | tuple[str | Span, ...]
+"""Text in a cell, a paragraph or an item."""
+
+
+class Table(NamedTuple):
+    """A table; every row has as many cells as the head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Inline, ...], ...]
+
+
+class Paragraph(NamedTuple):
+    """A paragraph."""
+
+    text: Inline
+
+
+class Bullets(NamedTuple):
+    """A list without numbers."""
+
+    items: tuple[Inline, ...]
+
+
+class Code(NamedTuple):
+    """Text that is shown as it stands, and the language that it is in."""
+
+    text: str
+    language: str
+
+
+Block = Table | Paragraph | Bullets | Code
+
+
+def spans(text: Inline) -> tuple[Span, ...]:
+    """Return the pieces of a text, each as a span."""
+    if isinstance(text, Span):
+        return (text,)
+    if isinstance(text, str):
+        return (Span(text),)
+    return tuple(piece if isinstance(piece, Span) else Span(piece) for piece in text)
+
+
+def plain(text: Inline) -> str:
+    """Return a text without its links."""
+    return "".join(span.text for span in spans(text))
+
 
 _MARKUP = re.compile(r"[\\`*\[\]~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}

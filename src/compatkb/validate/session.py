@@ -17,7 +17,7 @@ from compatkb.core.atomic_write import write_file
 from compatkb.core.versions import matches
 from compatkb.core.vocabulary import Verdict
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.output.json_document import json_text
+from compatkb.output.documents import json_text
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot

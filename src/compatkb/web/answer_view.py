@@ -7,11 +7,10 @@ from typing import NamedTuple
 from compatkb.errors import CompatkbError, NoRequirementsError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import disputes, messages
-from compatkb.output.commands import compiled_of, pip_commands, requirements, short_proof, steps_of, uv_commands
+from compatkb.output.commands import CMD, POSIX, compiled_of, pip_commands, requirements, short_proof, steps_of, uv_commands
 from compatkb.output.container_files import dockerfile_of
 from compatkb.output.installer_files import environment_of
 from compatkb.output.messages import not_installable, sentence
-from compatkb.output.shells import CMD, POSIX
 from compatkb.output.things import BuildView, StackView, Warned, platforms
 from compatkb.output.view import MOST, AnswerView, CauseView, StackGroup, Way
 from compatkb.web.asker import Asker

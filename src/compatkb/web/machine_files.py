@@ -13,7 +13,7 @@ from typing import Any
 from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, commands, timeline
-from compatkb.output.json_document import Edition
+from compatkb.output.documents import Edition
 from compatkb.output.labels import PYTHON, SYSTEM, series_of
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload

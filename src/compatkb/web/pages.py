@@ -16,7 +16,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages
-from compatkb.output.citations import short
+from compatkb.output.documents import short
 from compatkb.output.labels import Names
 from compatkb.store.queries import products
 from compatkb.version import __version__

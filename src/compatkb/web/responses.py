@@ -10,8 +10,8 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
 from compatkb.output import catalog, features
+from compatkb.output.documents import Edition, json_text
 from compatkb.output.images import repository_content
-from compatkb.output.json_document import Edition, json_text
 from compatkb.output.payload import answer_json
 from compatkb.output.presenter import present
 from compatkb.output.registry import Wanted

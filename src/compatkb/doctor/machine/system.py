@@ -1,4 +1,4 @@
-"""Reads the operating system, its packages, and the variables and libraries that programs see; only files are read."""
+"""Reads the operating system, its packages, variables and libraries, and the graphics through sysfs; only files are read."""
 
 import os
 import re
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from compatkb.core.foreign import read_bounded, safe_open
+from compatkb.doctor.machine import Graphics, Node
 
 _MOST = 64_000_000  # bytes of a package list
 _SECONDS = 20
@@ -83,3 +84,52 @@ def read_libraries(folders: Iterable[Path], names: Iterable[str]) -> tuple[str, 
             continue
         paths.update((str(folder / e), None) for e in entries if _LIBRARY.fullmatch(e) and re.sub(r"\.\d+$", "", e) in wanted)
     return tuple(paths)
+
+
+_DISPLAY = "0x03"  # the PCI base class of display controllers
+_DEVICES = 4096
+
+
+def read_graphics(sysfs: Path) -> tuple[Graphics, ...] | None:
+    """Return the display devices below a sysfs, sorted by slot; None where there is no PCI bus to read."""
+    bus = sysfs / "bus" / "pci" / "devices"
+    try:
+        slots = sorted(os.listdir(bus))[:_DEVICES]
+    except OSError:
+        return None
+    graphics = []
+    for slot in slots:
+        if (_value(bus / slot / "class") or "").startswith(_DISPLAY):
+            vendor, device = (_identity(bus / slot / name) for name in ("vendor", "device"))
+            if vendor and device:
+                graphics.append(Graphics(slot, vendor, device, _driver(bus / slot)))
+    return tuple(graphics)
+
+
+def read_nodes(folder: Path) -> tuple[Node, ...] | None:
+    """Return the render nodes of a folder of device files, and whether this user may use them; None without the folder."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if re.fullmatch(r"renderD\d+", name))
+    except OSError:
+        return None
+    return tuple(Node(str(folder / name), os.access(folder / name, os.R_OK | os.W_OK)) for name in names)
+
+
+def _value(path: Path) -> str | None:
+    try:
+        with safe_open(path) as file:
+            return file.read(64).decode("ascii", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def _identity(path: Path) -> str | None:
+    match = re.fullmatch(r"0x([0-9a-fA-F]{4})", _value(path) or "")
+    return match[1].lower() if match else None
+
+
+def _driver(device: Path) -> str | None:
+    try:
+        return (device / "driver").readlink().name or None
+    except OSError:
+        return None
