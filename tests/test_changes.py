@@ -12,6 +12,7 @@ from hostile import LINE, TEXT, hostile_facts
 
 from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
+from compatkb.output.documents import Edition
 from compatkb.output.registry import form as form_of
 from compatkb.store.queries import claims
 from compatkb.store.queries.images import image, images_with
@@ -155,7 +156,7 @@ def test_many_observations_are_summed_up(facts: Snapshot) -> None:
     day = date(2026, 11, 23)
     found = find_changes(facts, day, day)
     assert sum(change.kind == "validated" for change in found) > 1000
-    text = form_of("changes", "text")(facts, found, day, day)
+    text = form_of("changes", "text")(found, day, Edition(facts.meta["data_date"], day))
     told = [line for line in text.splitlines() if line.startswith("  observed: ")]
     assert len(told) == 1
     assert len(told[0]) < 600
@@ -211,7 +212,9 @@ def test_hostile_text_adds_no_line_and_no_mark_up(hostile: Snapshot) -> None:
     """In text and Markdown a change stays on its line, and what looks like mark-up is escaped."""
     found = find_changes(hostile, *ALWAYS)
     for form in ("text", "markdown"):
-        text = form_of("changes", form)(hostile, found, *ALWAYS)
+        text = form_of("changes", form)(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1]))
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert not re.search(r"(?<!\\)<img", text) or form == "text"
-    assert len(json.loads(form_of("changes", "json")(hostile, found, *ALWAYS))["changes"]) == len(found)
+    assert len(
+        json.loads(form_of("changes", "json")(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1])))["changes"]
+    ) == len(found)
