@@ -246,7 +246,7 @@ def check_mermaid(text: str) -> tuple[int, int]:
 def test_diagrams_are_read(facts: Snapshot, products: tuple[str, ...], level: str) -> None:
     """A diagram is of its grammar, keeps the limits, and says what is left out."""
     drawn = draw(facts, products, level)
-    mermaid = mermaid_text(facts, drawn)
+    mermaid = mermaid_text(drawn)
     boxes, arrows = check_mermaid(mermaid)
     assert boxes <= NODES
     assert arrows <= ARROWS
@@ -266,7 +266,7 @@ def test_diagram_shows_a_feature(facts: Snapshot) -> None:
     drawn = draw(facts, ("torch.compile",), "series")
     assert ("torch.compile", "") in {one for one, _, _ in drawn.arrows}
     assert {kind for *_, kind in drawn.arrows} == {"supported", "beta", "prototype", "not-supported"}
-    assert '["torch.compile"]' in mermaid_text(facts, drawn)
+    assert '["torch.compile"]' in mermaid_text(drawn)
     assert all(facts.products[product].role != "feature" for product, _, _ in draw(facts, ("torch",), "series").groups)
 
 
@@ -274,7 +274,7 @@ def test_diagram_shows_a_feature(facts: Snapshot) -> None:
 def test_hostile_diagram(hostile: Snapshot, level: str) -> None:
     """Names cannot end a label, add a line or bring in mark-up."""
     drawn = draw(hostile, ("torch", "ipex"), level)
-    mermaid = mermaid_text(hostile, drawn)
+    mermaid = mermaid_text(drawn)
     assert check_mermaid(mermaid)[1] > 0
     assert "<img" not in mermaid
 

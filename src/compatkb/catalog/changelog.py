@@ -44,10 +44,11 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
     if since > until:
         raise UsageError(f"--since {since} lies after {until}, the last day asked about")
     order = list(facts.products)
-    names = _holding(facts, product) if product else set()
+    log = _Log(facts)
+    names = log.holding(product) if product else set()
     changes = [
         change
-        for change in _all(facts)
+        for change in log.all()
         if since <= change.day <= until
         and (product is None or not names.isdisjoint((change.product, change.subject, *change.concerns)))
     ]
@@ -59,113 +60,120 @@ def find_changes(facts: Snapshot, since: date, until: date, product: str | None 
     return tuple(sorted(changes, key=place))  # of one product, in the order in which the data have them
 
 
-def _holding(facts: Snapshot, product: str) -> set[str | None]:
-    """Return the image tags that contain a product, its features, and itself."""
-    holding = {content.image for content in images_with(facts, product)}
-    tags = {image.reference for image in images(facts) if image.id in holding}
-    return {product, *tags, *(feature.id for feature in features(facts) if feature.product == product)}
+class _Log:
+    """All changes that the data know."""
 
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
 
-def _all(facts: Snapshot) -> Iterator[Change]:
-    yield from _releases(facts)
-    yield from _ends(facts)
-    yield from _images(facts)
-    for advisory in facts.advisories:
-        kind = f"{advisory.kind} advisory"
-        yield Change(_day(advisory.since), "advised", advisory.product, kind, advisory.message, advisory.sources)
-    yield from _events(facts)
-    yield from (_decided(facts, dispute) for dispute in dispute_records(facts).values())
-    for seen in observations(facts):
-        where = f"Python {seen.python}, {seen.os} {seen.arch}, {seen.device}"
-        named = f"{', '.join(f'{name} {version}' for name, version in sorted(seen.packages.items()))} ({where})"
-        products = [facts.product(name) for name in seen.packages]
-        first = next((product.id for product in products if product), None)
-        others = tuple(product.id for product in products if product)
-        detail = f"{seen.level}: {seen.outcome}"
-        detail += ", with libraries of another device replaced by empty ones" if seen.stubbed else ""
-        detail += f"; it proves {seen.culprit}" if seen.culprit else ""
-        day = date.fromisoformat(seen.checked)
-        if seen.resolved:
-            gone = f"gone: {', '.join(seen.vanished.split())}" if seen.vanished else f"{seen.tool} says {seen.outcome}"
-            last = date.fromisoformat(seen.resolved)
-            yield Change(day, "rotted", first, named, f"resolved on {last}, no longer; {gone}", after=last, concerns=others)
-        else:
-            yield Change(day, "validated", first, named, detail, concerns=others)
+    def holding(self, product: str) -> set[str | None]:
+        """Return the image tags that contain a product, its features, and itself."""
+        holding = {content.image for content in images_with(self.facts, product)}
+        tags = {image.reference for image in images(self.facts) if image.id in holding}
+        return {product, *tags, *(feature.id for feature in features(self.facts) if feature.product == product)}
 
+    def all(self) -> Iterator[Change]:
+        """Yield every change, kind by kind."""
+        yield from self._releases()
+        yield from self._ends()
+        yield from self._images()
+        for advisory in self.facts.advisories:
+            kind = f"{advisory.kind} advisory"
+            yield Change(_day(advisory.since), "advised", advisory.product, kind, advisory.message, advisory.sources)
+        yield from self._events()
+        yield from (self._decided(dispute) for dispute in dispute_records(self.facts).values())
+        for seen in observations(self.facts):
+            where = f"Python {seen.python}, {seen.os} {seen.arch}, {seen.device}"
+            named = f"{', '.join(f'{name} {version}' for name, version in sorted(seen.packages.items()))} ({where})"
+            products = [self.facts.product(name) for name in seen.packages]
+            first = next((product.id for product in products if product), None)
+            others = tuple(product.id for product in products if product)
+            detail = f"{seen.level}: {seen.outcome}"
+            detail += ", with libraries of another device replaced by empty ones" if seen.stubbed else ""
+            detail += f"; it proves {seen.culprit}" if seen.culprit else ""
+            day = date.fromisoformat(seen.checked)
+            if seen.resolved:
+                gone = f"gone: {', '.join(seen.vanished.split())}" if seen.vanished else f"{seen.tool} says {seen.outcome}"
+                last = date.fromisoformat(seen.resolved)
+                yield Change(
+                    day, "rotted", first, named, f"resolved on {last}, no longer; {gone}", after=last, concerns=others
+                )
+            else:
+                yield Change(day, "validated", first, named, detail, concerns=others)
 
-def _decided(facts: Snapshot, dispute: DisputeRecord) -> Change:
-    detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"
-    day = date.fromisoformat(dispute.decided)
-    product = dispute.owner if dispute.owner in facts.products else None
-    concerned = {subject.name for subject in subjects(facts)[dispute.id]}
-    if dispute.kind == "timeline":
-        concerned |= {event.product for event in facts.events if event.id in concerned and event.product}
-    return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(concerned)))
+    def _decided(self, dispute: DisputeRecord) -> Change:
+        detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"
+        day = date.fromisoformat(dispute.decided)
+        product = dispute.owner if dispute.owner in self.facts.products else None
+        concerned = {subject.name for subject in subjects(self.facts)[dispute.id]}
+        if dispute.kind == "timeline":
+            concerned |= {event.product for event in self.facts.events if event.id in concerned and event.product}
+        return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(concerned)))
 
+    def _events(self) -> Iterator[Change]:
+        """Yield the events of the timeline that are no releases or ends of products, which stand for themselves."""
+        newest = date.fromisoformat(self.facts.meta["data_date"])
+        for event in self.facts.events:
+            if event.product and event.kind != "milestone":
+                continue
+            product = event.product if event.product in self.facts.products else None
+            vendor = self.facts.vendors.get(event.vendor, event.vendor)
+            last = _day(event.last)
+            if event.announced and event.announced < event.first:
+                detail = f"{vendor}; for {_when(event)}"
+                yield Change(_day(event.announced), "announced", product, event.title, detail, event.sources)
+            if last <= newest:
+                after = _day(event.first) if event.first != event.last else None
+                yield Change(last, "happened", product, event.title, vendor, event.sources, after)
 
-def _events(facts: Snapshot) -> Iterator[Change]:
-    """Yield the events of the timeline that are no releases or ends of products, which stand for themselves."""
-    newest = date.fromisoformat(facts.meta["data_date"])
-    for event in facts.events:
-        if event.product and event.kind != "milestone":
-            continue
-        product = event.product if event.product in facts.products else None
-        vendor = facts.vendors.get(event.vendor, event.vendor)
-        last = _day(event.last)
-        if event.announced and event.announced < event.first:
-            detail = f"{vendor}; for {_when(event)}"
-            yield Change(_day(event.announced), "announced", product, event.title, detail, event.sources)
-        if last <= newest:
-            after = _day(event.first) if event.first != event.last else None
-            yield Change(last, "happened", product, event.title, vendor, event.sources, after)
+    def _releases(self) -> Iterator[Change]:
+        """Yield releases and withdrawals; the builds of a release that share a day are one change."""
+        for product in self.facts.products:
+            details = element_details(self.facts, product)
+            out: dict[tuple[str, int | None, int | None], list[Any]] = {}
+            gone: dict[tuple[str, int | None, int], list[Any]] = {}
+            for element in reversed(self.facts.elements(product)):
+                if element.since or element.by:
+                    out.setdefault((element.release, element.since, element.by), []).append(element)
+                if element.yank_by:
+                    gone.setdefault((element.release, element.yank_after, element.yank_by), []).append(element)
+            for (release, first, last), elements in out.items():
+                day = last or first
+                assert day
+                builds = ", ".join(e.version for e in elements if e.version != release)
+                after = _day(first) if first and first != day else None
+                parts = (f"builds: {builds}" if builds else "", "" if last else "then or later")
+                detail = "; ".join(part for part in parts if part)
+                yield Change(_day(day), "released", product, release, detail, details[elements[0].idx].sources, after)
+            for (release, first, last), elements in gone.items():
+                after = _day(first) if first and first != last else None
+                cited = details[elements[0].idx].sources
+                yield Change(
+                    _day(last), "yanked", product, release, elements[0].yank_reason or "no reason given", cited, after
+                )
+
+    def _ends(self) -> Iterator[Change]:
+        for release in releases(self.facts):
+            last = date.fromisoformat(release.eol) if release.eol else date.max
+            if last < date.max:
+                close = "" if release.eol_precision in (None, "day") else f"; its source names the {release.eol_precision}"
+                detail = f"supported to {last}{close}"
+                yield Change(
+                    _day(last.toordinal() + 1), "ended", release.product, release.version, detail, release.eol_sources
+                )
+
+    def _images(self) -> Iterator[Change]:
+        for image in sorted(images(self.facts), key=lambda image: image.repository):
+            for number, (first, last) in enumerate(image.runs):
+                again = f"{image.device}; listed again" if number else image.device
+                yield Change(_day(first), "listed", None, image.reference, again, image.sources)
+                if last < FOREVER:
+                    yield Change(_day(last + 1), "unlisted", None, image.reference, image.device, image.sources)
 
 
 def _when(event: Event) -> str:
     first, last = _day(event.first), _day(event.last)
     return str(first) if first == last else f"some day from {first} to {last}"
-
-
-def _releases(facts: Snapshot) -> Iterator[Change]:
-    """Yield releases and withdrawals; the builds of a release that share a day are one change."""
-    for product in facts.products:
-        details = element_details(facts, product)
-        out: dict[tuple[str, int | None, int | None], list[Any]] = {}
-        gone: dict[tuple[str, int | None, int], list[Any]] = {}
-        for element in reversed(facts.elements(product)):
-            if element.since or element.by:
-                out.setdefault((element.release, element.since, element.by), []).append(element)
-            if element.yank_by:
-                gone.setdefault((element.release, element.yank_after, element.yank_by), []).append(element)
-        for (release, first, last), elements in out.items():
-            day = last or first
-            assert day
-            builds = ", ".join(e.version for e in elements if e.version != release)
-            after = _day(first) if first and first != day else None
-            parts = (f"builds: {builds}" if builds else "", "" if last else "then or later")
-            detail = "; ".join(part for part in parts if part)
-            yield Change(_day(day), "released", product, release, detail, details[elements[0].idx].sources, after)
-        for (release, first, last), elements in gone.items():
-            after = _day(first) if first and first != last else None
-            cited = details[elements[0].idx].sources
-            yield Change(_day(last), "yanked", product, release, elements[0].yank_reason or "no reason given", cited, after)
-
-
-def _ends(facts: Snapshot) -> Iterator[Change]:
-    for release in releases(facts):
-        last = date.fromisoformat(release.eol) if release.eol else date.max
-        if last < date.max:
-            close = "" if release.eol_precision in (None, "day") else f"; its source names the {release.eol_precision}"
-            detail = f"supported to {last}{close}"
-            yield Change(_day(last.toordinal() + 1), "ended", release.product, release.version, detail, release.eol_sources)
-
-
-def _images(facts: Snapshot) -> Iterator[Change]:
-    for image in sorted(images(facts), key=lambda image: image.repository):
-        for number, (first, last) in enumerate(image.runs):
-            again = f"{image.device}; listed again" if number else image.device
-            yield Change(_day(first), "listed", None, image.reference, again, image.sources)
-            if last < FOREVER:
-                yield Change(_day(last + 1), "unlisted", None, image.reference, image.device, image.sources)
 
 
 def _day(ordinal: int) -> date:

@@ -100,7 +100,7 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level
         drawn = diagram.draw(facts, products, level or "series")
         if text := diagram.remark(drawn):
             print(f"remark: {text}", file=sys.stderr)
-        return diagram.mermaid_text(facts, drawn)
+        return diagram.mermaid_text(drawn)
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
 

@@ -8,6 +8,7 @@ from compatkb.errors import UsageError
 from compatkb.store.queries.claims import every_edge, statements
 from compatkb.store.queries.products import series_of
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
 
 NODES, ARROWS = 120, 400
 """How much a diagram holds at most; Mermaid itself refuses more than 500 arrows."""
@@ -32,6 +33,7 @@ class Diagram(NamedTuple):
     groups: tuple[tuple[str, str, tuple[str, ...]], ...]  # product, its name, its boxes; newest first
     arrows: tuple[tuple[tuple[str, str], tuple[str, str], str], ...]  # from, to, kind
     left_out: int  # arrows
+    data_date: str
 
 
 def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
@@ -49,7 +51,7 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
     for edge in every_edge(facts):
         of, to, statement = edge.of, edge.to, statement_by_claim.get(edge.claim)
         derived = edge.kind == Kind.BREAKS and to == "os"  # what follows from the systems that a claim names
-        if derived or not _wanted(facts, products, of, to) or edge.spec == ANY_VERSION:
+        if derived or not _wanted(products, facts.products[of], facts.products[to]) or edge.spec == ANY_VERSION:
             continue
         for one in _boxes(label[of], edge.of_mask):
             for other in _boxes(label[to], statement.mask if statement else edge.to_mask):
@@ -69,13 +71,13 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
         names = tuple(name for name in labels if (product, name) in boxes)
         if names:
             groups.append((product, facts.products[product].name, names))
-    return Diagram(tuple(groups), tuple(sorted(arrows)), len(rank_by_arrow) - len(arrows))
+    return Diagram(tuple(groups), tuple(sorted(arrows)), len(rank_by_arrow) - len(arrows), facts.meta["data_date"])
 
 
-def mermaid_text(facts: Snapshot, diagram: Diagram) -> str:
+def mermaid_text(diagram: Diagram) -> str:
     """Return a diagram as Mermaid flowchart."""
     ids = _ids(diagram)
-    lines = ["flowchart LR", *(f"    %% {line}" for line in _remarks(facts, diagram))]
+    lines = ["flowchart LR", *(f"    %% {line}" for line in _remarks(diagram))]
     for number, (product, name, boxes) in enumerate(diagram.groups):
         lines.append(f'    subgraph p{number}["{_mermaid(name)}"]')
         lines += [f'        {ids[product, box]}["{_mermaid(f"{product} {box}".strip())}"]' for box in boxes]
@@ -86,11 +88,11 @@ def mermaid_text(facts: Snapshot, diagram: Diagram) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _wanted(facts: Snapshot, products: tuple[str, ...], of: str, to: str) -> bool:
+def _wanted(products: tuple[str, ...], of: Product, to: Product) -> bool:
     if len(products) > 1:
-        return of in products and to in products
-    other = to if of in products else of
-    return products[0] in (of, to) and facts.products[other].role in _SHOWN
+        return of.id in products and to.id in products
+    other = to if of.id in products else of
+    return products[0] in (of.id, to.id) and other.role in _SHOWN
 
 
 def _labels(facts: Snapshot, product: str, level: str) -> dict[int, tuple[str, int]]:
@@ -115,8 +117,8 @@ def _ids(diagram: Diagram) -> dict[tuple[str, str], str]:
     return {box: f"n{number}" for number, box in enumerate(boxes)}
 
 
-def _remarks(facts: Snapshot, diagram: Diagram) -> list[str]:
-    remarks = [f"data of {facts.meta['data_date']}; an arrow stands for one claim or more of its kind"]
+def _remarks(diagram: Diagram) -> list[str]:
+    remarks = [f"data of {diagram.data_date}; an arrow stands for one claim or more of its kind"]
     if diagram.left_out:
         remarks.append(
             f"{diagram.left_out} arrows between older versions are left out, beyond {NODES} boxes or {ARROWS} arrows"
