@@ -25,7 +25,7 @@ from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker, read
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import file_name
+from compatkb.web.systems import answer_path, file_name
 
 BASE = "api/v1/"
 COLOURS = {
@@ -81,8 +81,8 @@ class MachineFiles:
             for release in products.releases_of(self.facts, product.id):
                 at = f"releases/{name}/{file_name(release.version)}.json"
                 yield at, partial(_made, self.one_release, product.id, release.version)
-        for question, path in self.site.written.items():
-            at = path.removesuffix(".html")
+        for question in self.site.written:
+            at = answer_path(question, self.site.main).removesuffix(".html")
             yield f"answers/{at}.json", partial(self._answer, question)
             yield f"shields/{at}.json", partial(_made, lambda q: shield(self.asker.view(q)), question)
         yield "stacks.json", lambda: _text({**head, "stacks": list(self._stacks())})

@@ -105,8 +105,9 @@ class Site:
 
     @cached_property
     def written(self) -> dict[PageQuestion, str]:
-        """The questions that have a page of their own, and its path."""
-        return {question: answer_path(question, self.main) for question in self.asker.form.written()}
+        """The questions that have a page of their own, and its path; that of the front page has no other one."""
+        paths = {question: answer_path(question, self.main) for question in self.asker.form.written()}
+        return {**paths, self.home: "index.html"}
 
     @cached_property
     def main(self) -> str:
@@ -185,7 +186,8 @@ class Site:
         """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
         if self.live:
             return f"api/v1/{call}?{question.query()}"
-        return f"api/v1/{folder}/{path.removesuffix('.html')}.json" if (path := self.written.get(question)) else ""
+        path = answer_path(question, self.main).removesuffix(".html") if question in self.written else ""
+        return f"api/v1/{folder}/{path}.json" if path else ""
 
     def report(self, question: PageQuestion, view: View) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""

@@ -91,7 +91,6 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
         makers["ask.html"] = site.ask_page
-        makers["index.html"] = partial(site.answer_page, site.home, "index.html")
         for question, path in site.written.items():
             makers[path] = partial(site.answer_page, question, path)
     return makers | machine.files()
