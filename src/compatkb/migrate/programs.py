@@ -332,7 +332,7 @@ class ProgramUses:
             message += "; nothing of it is left in use"
             fix = "take the import out"
             edits = self._removed(statement, items)
-        elif lines := sorted({use.finding.line for use in uses if use.root in {item.bound for item in items}}):
+        elif lines := sorted({use.finding.line for use in uses if self._keeps(use, items)}):
             more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
             message += f"; it stays in use in line {', '.join(map(str, lines[:_MOST_LINES]))}{more}"
             fix = WAITS
@@ -345,6 +345,12 @@ class ProgramUses:
         sources = self.guide.ended_sources.get(product, ())
         finding = self.program.finding(IMPORT, statement, message, fix, sources, shown, edits)
         return finding._replace(level=Severity.INFO) if is_optional else finding
+
+    def _keeps(self, use: Use, items: list[Import]) -> bool:
+        """Return whether a use is by one of these names, or needs the product of a module among them without a name."""
+        if use.root:
+            return use.root in {item.bound for item in items}
+        return any(use.product == self.product_by_import[item] for item in items if self._module(item.name))
 
     def _is_optional(self, statement: ast.stmt) -> bool:
         """Return whether a statement stands in a `try` that catches its failure, or in a branch."""
