@@ -1,6 +1,7 @@
 """Product files record by record, as tests make them, in the form in which they are written: a family for each record."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def _cell(spec: str) -> str:
     return plain[1] if plain else spec
 
 
+@cache
 def product_file(path: Path) -> ProductFile:
     """Return the records of a product file."""
     problems: list[LoadProblem] = []

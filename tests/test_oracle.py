@@ -12,13 +12,12 @@ from itertools import islice
 
 import pytest
 from agreement import Case, asks_of, broken_promises, differences, unsound_causes
-from conftest import ROOT
 from oracle import Oracle, Trial
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.knowledge_base import Knowledge
-from compatkb.authoring.loader import load
+from compatkb.authoring.loader import Files
 from compatkb.schema import Role
 from compatkb.store.queries.claims import statements
 from compatkb.store.reader import Snapshot
@@ -45,9 +44,9 @@ pytestmark = pytest.mark.long  # brute force over the real data; test_universe h
 
 
 @pytest.fixture(scope="module")
-def knowledge() -> Knowledge:
+def knowledge(files: Files) -> Knowledge:
     """The knowledge base of this checkout as curators wrote it, with what was observed."""
-    made = build_knowledge(load(ROOT / "data"))
+    made = build_knowledge(files)
     add_observations(made)
     return made
 
