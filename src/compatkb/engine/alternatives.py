@@ -69,6 +69,25 @@ def nearest(facts: Snapshot, request: Request, conflicts: Conflicts, budget: Bud
     return ()
 
 
+def with_other_device(
+    facts: Snapshot, request: Request, near: tuple[Alternative, ...], budget: Budget
+) -> tuple[Alternative, ...]:
+    """Return what is near with the best stack for a device that was not asked for, where that keeps everything else.
+
+    It is the last resort, but where all that is near gives up the machine itself.
+    """
+    usual = dict.fromkeys(device for route in facts.routes if not route.on_request for device in route.devices)
+    devices = tuple(device for device in usual if device not in request.devices)
+    is_moved = all(any(name in (*PLATFORM, *_HARD) for name in one.relaxed) for one in near)
+    if not devices or len(devices) == len(usual) or not (is_moved or (request.pin("hardware") and not request.names_devices)):
+        return near
+    stack = stack_of(_best(_problems(facts, request._replace(devices=devices, route=None), budget)))
+    if stack is None:
+        return near
+    other = Alternative(("device",), "best", stack)
+    return (other, *near) if is_moved else (*near, other)
+
+
 def _other_versions(facts: Snapshot, request: Request, hits: Iterable[_Hit], budget: Budget) -> Iterator[_Hit]:
     """Yield the nearest series on the same machine where its Python or system is all that was given up of several pins."""
     dimensions = {name for name, product in facts.products.items() if product.role == Role.DIMENSION}

@@ -5,7 +5,15 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty, Verdict
-from compatkb.engine.alternatives import Alternative, Conflicts, from_default_index, nearest, proven, without_ended
+from compatkb.engine.alternatives import (
+    Alternative,
+    Conflicts,
+    from_default_index,
+    nearest,
+    proven,
+    with_other_device,
+    without_ended,
+)
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
@@ -58,7 +66,8 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
 
     def complete() -> Answer:
         way_out = _way_out(facts, request, named, budget)
-        return answer._replace(nearest=nearest(facts, request, conflicts, budget), beside=way_out)
+        near = with_other_device(facts, request, nearest(facts, request, conflicts, budget), budget)
+        return answer._replace(nearest=near, beside=way_out)
 
     return _completed(answer, near, complete)
 

@@ -7,7 +7,7 @@ from datetime import date
 
 from compatkb.core.clock import Clock
 from compatkb.core.names import close, normal
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Kind, Role
 from compatkb.errors import NewerError, UsageError, WordsError
 from compatkb.request.lookup import (
     OPERATORS,
@@ -75,6 +75,7 @@ def make_request(
     for name in needs:
         with _noting(problems):
             _add(pins, _need(facts, name))
+    _settle_architecture(facts, pins)
     pinned = tuple(sorted(pins.values(), key=lambda pin: facts.ranks[pin.product]))
     free = tuple(sorted((set(bare) - set(pins)), key=facts.ranks.__getitem__))
     uncovered: list[str] = []
@@ -127,6 +128,19 @@ def _extras(facts: Snapshot, words: Iterable[str]) -> frozenset[tuple[str, str]]
 
 def _add(pins: dict[str, Pin], pin: Pin) -> None:
     pins[pin.product] = _both(pins[pin.product], pin) if pin.product in pins else pin
+
+
+def _settle_architecture(facts: Snapshot, pins: dict[str, Pin]) -> None:
+    """Call the architecture as the systems that are pinned call it; a Mac has the one of its maker where none is named."""
+    system, named = pins.get("os"), pins.get("arch")
+    families = {facts.family(name) for n, name in enumerate(facts.grid["os"]) if system and system.mask >> n & 1}
+    if len(families) != 1 or "arch" not in facts.products:
+        return
+    grid = facts.grid["arch"]
+    asked = [name for n, name in enumerate(grid) if named and named.mask >> n & 1]
+    meant = facts.arch_on(asked, families.pop())
+    if meant and list(meant) != asked:
+        pins["arch"] = Pin("arch", " or ".join(meant), sum(1 << grid.index(name) for name in meant))
 
 
 def _need(facts: Snapshot, name: str) -> Pin:
@@ -289,6 +303,8 @@ def _devices(
         fixed = [pin for pin in whole if facts.products[pin.product].role is Role.DIMENSION]
         fitting = [d for d in every if all(_serves(facts, pin, d) for pin in whole)]
         fitting = fitting or [d for d in every if all(_serves(facts, pin, d) for pin in fixed)]
+        if len(fitting) > 1 and (hardware := pins.get("hardware")) and _is_brought_by(facts, hardware, fitting[0]):
+            fitting = fitting[:1]
         return unasked_devices(facts, fitting.__contains__)
     devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
@@ -310,6 +326,17 @@ def _check_route(facts: Snapshot, name: str, asked: set[str]) -> None:
         raise UsageError(f"unknown route {name!r}{listing(known)}")
     if apart := sorted(asked.intersection(known[name].without)):
         raise UsageError(f"the route {name} goes without {' and '.join(apart)}\n  leave out one of the two")
+
+
+def _is_brought_by(facts: Snapshot, hardware: Pin, device: str) -> bool:
+    """Return whether builds for a device are known to run on all the hardware that is pinned: it means that device then."""
+    left = hardware.mask
+    for provider in dict.fromkeys(route.provider for route in facts.routes if device in route.devices):
+        builds = sum(1 << element.idx for element in facts.elements(provider) if device in element.devices)
+        for edge in facts.edges(provider, "hardware"):
+            if edge.kind == Kind.VERIFIED and not edge.open and edge.of_mask & builds and not edge.of_mask & ~builds:
+                left &= ~edge.to_mask
+    return not left
 
 
 def _serves(facts: Snapshot, pin: Pin, device: str) -> bool:

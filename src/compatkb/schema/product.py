@@ -221,6 +221,9 @@ class ReleaseEntry(Record):
     devices: tuple[DeviceId, ...] = ()  # hardware: the devices that it offers
     apart: bool = False  # systems: a family of which the rest of the wider one tells nothing, having other drivers
     chips_of: Text | None = None  # hardware: the value with whose chips this one is made
+    systems: tuple[Text, ...] = ()  # architectures: the families of systems that have it under this name
+    usual_on: tuple[Text, ...] = ()  # architectures: the families of which a request means it that names none
+    same_as: Text | None = None  # architectures: the name that it has on other systems
     needs: Text | None = None  # devices: what a machine needs beside packages, where no version of it is known
     proof: Text | None = None  # devices: the expression of Python that is true where a program can use it
     runs_on: tuple[DeviceId, ...] = ()  # devices: those on which builds for this one run as well

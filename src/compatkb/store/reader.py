@@ -221,6 +221,15 @@ class Snapshot:
         rows = self.select("select value, wider from grid where dimension = 'os'")
         return {value: tuple(wider.split()) for value, wider in rows}
 
+    def arch_on(self, names: Sequence[str], family: str) -> tuple[str, ...]:
+        """Return what architectures are called on a family of systems; of no names what is meant where none is named."""
+        rows = self.select("select value, systems, usual_on, same_as from grid where dimension = 'arch'")
+        if not names:
+            return tuple(value for value, _, usual_on, _ in rows if family in usual_on.split())
+        alike = {value: same_as or value for value, _, _, same_as in rows}
+        here = {alike[value]: value for value, systems, _, _ in rows if family in systems.split()}
+        return tuple(dict.fromkeys(here.get(alike[name], name) for name in names))
+
     @cached_property
     def usual(self) -> dict[str, int]:
         """The values of each platform dimension that a request means which names none: of systems all families."""

@@ -49,6 +49,9 @@ class GridValue(NamedTuple):
     idx: int
     value: str
     wider: Words
+    systems: Words = ()  # architectures: the families of systems that have it under this name
+    usual_on: Words = ()  # those of which a request means it that names none
+    same_as: str = ""  # its name on other systems
 
 
 class VersionWord(NamedTuple):

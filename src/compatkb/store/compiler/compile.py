@@ -152,9 +152,12 @@ def _names(knowledge: Knowledge) -> Iterator[Name]:
 def _grid(knowledge: Knowledge) -> Iterator[GridValue]:
     grid = knowledge.grid
     wider = {element.version: element.release.part_of for element in knowledge.elements["os"]}
+    archs = {element.version: element.release for element in knowledge.elements["arch"]}
     for dimension, values in (("os", grid.systems), ("arch", grid.archs), ("python", grid.pythons)):
         for number, value in enumerate(values):
-            yield GridValue(dimension, number, value, wider.get(value, ()) if dimension == "os" else ())
+            release = archs.get(value) if dimension == "arch" else None
+            named = (release.systems, release.usual_on, release.same_as or "") if release else ((), (), "")
+            yield GridValue(dimension, number, value, wider.get(value, ()) if dimension == "os" else (), *named)
 
 
 def _releases(knowledge: Knowledge) -> Iterator[ReleaseRecord]:
