@@ -18,7 +18,7 @@ from compatkb.export.bundle import tables
 from compatkb.export.database import database_page, write_database
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
-from compatkb.store.views import views
+from compatkb.store.tables import views
 
 Database = sqlite3.Connection
 pytestmark = pytest.mark.long  # all of the real data, written out: test_export has the tables of the quick tests

@@ -10,7 +10,7 @@ import pytest
 from builders import TODAY, build, claim, index, listing, needs, product, release, universe, verified
 from conftest import ROOT, Run
 
-from compatkb.authoring.citation import document_of
+from compatkb.authoring.knowledge_base import document_of
 from compatkb.authoring.loader import Files
 from compatkb.catalog.statistics import statistics
 from compatkb.output.screen import text_of

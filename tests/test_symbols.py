@@ -38,7 +38,7 @@ from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.schema.proofs import ExportedSymbols, ProofFile
+from compatkb.schema.evidence import ExportedSymbols, ProofFile
 from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell

@@ -15,8 +15,7 @@ from conftest import ROOT, Run
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.canonical import text_of
-from compatkb.authoring.loader import load
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem, load
 from compatkb.authoring.timeline import date_events
 from compatkb.errors import DataError, UsageError
 from compatkb.output import timeline

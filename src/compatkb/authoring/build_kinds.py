@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem
 from compatkb.core.memo import memoized
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
 

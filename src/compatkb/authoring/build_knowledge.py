@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cmp_to_key
 from typing import Any
 
 from packaging.utils import canonicalize_name
@@ -10,13 +9,11 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
-from compatkb.authoring.hardware_support import support_alike_hardware, support_any_hardware, support_other_systems
+from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardware, support_any_hardware, support_other_systems
 from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
-from compatkb.authoring.loader import Files
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem, Files
 from compatkb.authoring.timeline import date_events
-from compatkb.authoring.version_intervals import mark_gaps
 from compatkb.authoring.wheel_platforms import place
 from compatkb.core.platforms import Grid
 from compatkb.core.versions import Scheme, parse, specifier
@@ -220,17 +217,12 @@ def _oldest_first(scheme: Scheme, elements: list[KnowledgeElement]) -> list[Know
     if scheme is Scheme.LISTED:
         return elements
 
-    def compare(left: KnowledgeElement, right: KnowledgeElement) -> int:
-        a, b = _age(scheme, left), _age(scheme, right)
-        return -1 if a < b else int(a > b)
+    def age(element: KnowledgeElement) -> Any:
+        build = element.build
+        own, plain = build is None or build.maker is None, build is None or "default" in build.channels
+        return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
 
-    return sorted(elements, key=cmp_to_key(compare))
-
-
-def _age(scheme: Scheme, element: KnowledgeElement) -> tuple[Any, ...]:
-    build = element.build
-    own, plain = build is None or build.maker is None, build is None or "default" in build.channels
-    return (parse(scheme, element.release.version), own, plain, parse(scheme, element.version))
+    return sorted(elements, key=age)
 
 
 def _add_pinned_leaves(

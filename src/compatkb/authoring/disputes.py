@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from compatkb.authoring.feature_products import product_files
 from compatkb.authoring.knowledge_base import Knowledge, split_term
-from compatkb.authoring.loader import Files
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem, Files
 from compatkb.schema import OPEN, Dispute, ProductFile, SourceEntry
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem
 from compatkb.core.versions import Scheme
 from compatkb.schema import Claim, FeatureFile, Kind, ProductFile, ProductHead, Release, Role, Statement, Status
 

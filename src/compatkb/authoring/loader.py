@@ -314,3 +314,20 @@ def _read_lines(path: str, content: bytes, problems: list[LoadProblem]) -> list[
             for where, message in _faults(error):
                 problems.append(LoadProblem(path, number, ": ".join(filter(None, (".".join(map(str, where)), message)))))
     return observations
+
+
+class DataProblem(NamedTuple):
+    """Something that does not resolve: its file, its record there by kind and name (None: the file as a whole), and why."""
+
+    path: str
+    record: tuple[str, str] | None
+    message: str
+
+    @property
+    def text(self) -> str:
+        """The problem with the record that has it."""
+        return f"{' '.join(self.record)}: {self.message}" if self.record else self.message
+
+    def __str__(self) -> str:
+        """The problem as one line."""
+        return f"{self.path}: {self.text}"

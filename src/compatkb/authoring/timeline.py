@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life, first_day, split_term
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import DataProblem
 from compatkb.schema import EventEntry, EventKind, SourceEntry, TimelineFile
 
 FILE = "timeline.toml"

@@ -9,7 +9,7 @@ from typing import Any
 
 from compatkb.errors import UsageError
 from compatkb.store.reader import Snapshot
-from compatkb.store.views import FORMAT, DatabaseView, ViewColumn, read_views, views
+from compatkb.store.tables import FORMAT, DatabaseView, ViewColumn, read_views, views
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

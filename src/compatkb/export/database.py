@@ -9,7 +9,7 @@ from compatkb.core.atomic_write import make_file
 from compatkb.errors import UsageError
 from compatkb.store.connection import connect
 from compatkb.store.reader import Snapshot
-from compatkb.store.views import FORMAT, DatabaseView, publish, views
+from compatkb.store.tables import FORMAT, DatabaseView, publish, views
 
 APPLICATION = int.from_bytes(b"ckb\0", "big")
 """What SQLite stores in the file to say whose it is."""

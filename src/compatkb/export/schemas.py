@@ -8,7 +8,7 @@ from typing import Any
 
 from compatkb.authoring.loader import FOLDERS, SINGLE
 from compatkb.schema import Observation, Record, WrittenProduct
-from compatkb.schema.proofs import ProofFile
+from compatkb.schema.evidence import ProofFile
 
 _MODELS: dict[str, type[Record]] = {
     **{folder.removesuffix("s"): model for folder, model in FOLDERS.items()},

@@ -2,15 +2,13 @@
 
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.schema.application import ApplicationFile
-from compatkb.schema.base import Basis, Record, SourceEntry
-from compatkb.schema.dispute import OPEN, Dispute, When
+from compatkb.schema.base import OPEN, Basis, Dispute, Record, SourceEntry, When
 from compatkb.schema.evidence import Level, Observation, Outcome
-from compatkb.schema.exception import ExceptionFile, Exemption
 from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
-from compatkb.schema.issue import Effect, IssueEntry, IssueFile, IssueState
+from compatkb.schema.issue import Effect, ExceptionFile, Exemption, IssueEntry, IssueFile, IssueState
 from compatkb.schema.machine import MachineFile
 from compatkb.schema.migration import MigrationFile
 from compatkb.schema.product import (

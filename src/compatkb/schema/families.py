@@ -11,8 +11,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from compatkb.core.vocabulary import Kind
-from compatkb.schema.base import Basis, Id, ProductId, Record, SourceEntry, Text
-from compatkb.schema.dispute import Dispute, When
+from compatkb.schema.base import Basis, Dispute, Id, ProductId, Record, SourceEntry, Text, When
 from compatkb.schema.product import (
     AdvisoryEntry,
     BuildPart,

@@ -5,8 +5,20 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, FeatureId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Term, Text
-from compatkb.schema.dispute import Dispute, When
+from compatkb.schema.base import (
+    Basis,
+    Dispute,
+    FeatureId,
+    Id,
+    ProductId,
+    Reasoned,
+    Record,
+    SourceEntry,
+    Sources,
+    Term,
+    Text,
+    When,
+)
 
 
 class Status(StrEnum):

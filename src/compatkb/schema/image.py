@@ -5,8 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Basis, DeviceId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Term, Text
-from compatkb.schema.dispute import Dispute
+from compatkb.schema.base import Basis, DeviceId, Dispute, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Term, Text
 
 
 class Contained(Reasoned):

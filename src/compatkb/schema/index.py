@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from compatkb.schema.base import DeviceId, HardwareId, Id, ProductId, Record, SourceEntry, Text
-from compatkb.schema.dispute import Dispute
+from compatkb.schema.base import DeviceId, Dispute, HardwareId, Id, ProductId, Record, SourceEntry, Text
 
 
 class IndexYank(Record):

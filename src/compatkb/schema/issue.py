@@ -1,4 +1,4 @@
-"""Records of data/issues/: defects that releases have under conditions, and what cures them.
+"""Records of data/issues/, defects that releases have under conditions, and what cures them; and of data/exceptions.toml.
 
 The vocabulary of ranges is that of OSV (introduced, fixed, last affected, aliases); the meaning is our own: all conditions
 of an issue must hold.
@@ -99,3 +99,18 @@ class IssueFile(Record):
     """A file of data/issues/: the issues of one topic."""
 
     issue: tuple[IssueEntry, ...] = Field(min_length=1)
+
+
+class Exemption(Record):
+    """One finding, or one kind of finding, that is accepted until a day; `subject` may hold `*` for any text."""
+
+    rule: Id
+    subject: Text  # the record, as the finding names it
+    reason: Text
+    until: date  # the last day on which it is accepted
+
+
+class ExceptionFile(Record):
+    """data/exceptions.toml."""
+
+    exception: tuple[Exemption, ...] = ()

@@ -14,6 +14,7 @@ from compatkb.schema.base import (
     Basis,
     ChannelId,
     DeviceId,
+    Dispute,
     Id,
     ProductId,
     PythonText,
@@ -24,8 +25,8 @@ from compatkb.schema.base import (
     SystemId,
     Term,
     Text,
+    When,
 )
-from compatkb.schema.dispute import Dispute, When
 
 
 class Stage(StrEnum):

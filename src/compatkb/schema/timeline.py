@@ -6,8 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from compatkb.schema.base import Id, Record, SourceEntry, Term, Text
-from compatkb.schema.dispute import Dispute
+from compatkb.schema.base import Dispute, Id, Record, SourceEntry, Term, Text
 
 MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 """How many months a date of each precision spans; a day spans none."""

@@ -1,5 +1,12 @@
-"""The tables of the snapshot: the kind of record that each holds, its key, and what it is looked up by."""
+"""The tables of the snapshot: the record of each, its key, its indexes; and the published views over them (views.sql)."""
 
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import cache
+from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from compatkb.store.queries.claims import Citation, ClaimRecord, FeatureRecord, InstallRecord, StatementRecord
@@ -7,6 +14,7 @@ from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord
 from compatkb.store.queries.images import ColumnRecord, ContentRecord, ImageRecord, ListingRecord, RunRecord
 from compatkb.store.queries.products import ChannelRecord, ElementDetails, ProductDetails, ReleaseRecord
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
+from compatkb.store.reader import Snapshot
 from compatkb.store.records import (
     Advisory,
     CellsRecord,
@@ -24,7 +32,9 @@ from compatkb.store.records import (
     VendorRecord,
     VersionWord,
     Waiver,
+    newest_first,
 )
+from compatkb.version import __version__
 
 
 class StoredTable(NamedTuple):
@@ -74,3 +84,109 @@ TABLES = {
     "cells": StoredTable(CellsRecord, "id"),
 }
 """Every table by its name, in the order in which they are filled."""
+
+
+FORMAT = 2
+"""The number of this contract; within one number views and columns are only added."""
+_VIEW = re.compile(r"((?:--[^\n]*\n)*)(create view (\w+) as\b.*?;)\n", re.DOTALL)
+_COLUMN = re.compile(r"(\w+),? -- (text|integer|date|boolean)( or null)?: (.*)")
+_WORDS = re.compile(r"\bWORDS\(([\w.]+)\)")
+_MASKS = (
+    ("edge", "of", "of_mask"),
+    ("edge", "to", "to_mask"),
+    ("statement", "product", "mask"),
+    ("content", "product", "mask"),
+    ("concerned", "name", "mask"),
+    ("advisory", "product", "mask"),
+    ("install", "product", "mask"),
+)
+"""The columns that name versions: the table, its column of products, and that of masks."""
+
+
+_GRID = ("os", "arch", "python")
+
+
+class ViewColumn(NamedTuple):
+    """A column of a view."""
+
+    name: str
+    kind: str  # text, integer, date or boolean
+    null: bool
+    about: str
+
+
+class DatabaseView(NamedTuple):
+    """A view: what it is, the statement that makes it, and its columns; one that answers a question declares none."""
+
+    name: str
+    about: str
+    statement: str
+    columns: tuple[ViewColumn, ...]
+
+
+@cache
+def views() -> tuple[DatabaseView, ...]:
+    """Return the published views; each reads only from those above it."""
+    return tuple(view for view in _declared() if view.about)
+
+
+def _declared() -> list[DatabaseView]:
+    text = Path(__file__).with_name("views.sql").read_text(encoding="utf-8")
+    declared = []
+    for about, statement, name in _VIEW.findall(text):
+        columns = (ViewColumn(column, kind, bool(null), what) for column, kind, null, what in _COLUMN.findall(statement))
+        statement = _WORDS.sub(r"""iif(\1 = '', '[]', '["' || replace(\1, ' ', '","') || '"]')""", statement)
+        declared.append(DatabaseView(name, " ".join(about.replace("-- ", "").split()), statement, tuple(columns)))
+    return declared
+
+
+def publish(facts: Snapshot, db: sqlite3.Connection) -> None:
+    """Copy a snapshot into an empty database: its tables with an underscore in front, and the views over them."""
+    facts.copy_to(db)
+    with db:
+        _publish(db)
+
+
+def read_views(facts: Snapshot, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of some views by their names; truths are 0 and 1."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        publish(facts, db)
+        db.row_factory = sqlite3.Row
+        return {name: [dict(row) for row in db.execute(f"select * from [{name}]")] for name in names}
+
+
+def _publish(db: sqlite3.Connection) -> None:
+    for name in TABLES:
+        db.execute(f"alter table [{name}] rename to [_{name}]")
+    db.execute("insert or replace into _meta values ('format', ?), ('program', ?)", (str(FORMAT), f"compatkb {__version__}"))
+    db.execute("create table _member (product text, mask text, idx integer, primary key (product, mask, idx)) without rowid")
+    db.executemany("insert into _member values (?, ?, ?)", _members(db))
+    db.execute("create table _platform (cells integer, os text, arch text, python text)")
+    db.executemany("insert into _platform values (?, ?, ?, ?)", _platforms(db))
+    db.execute("create index _platform_cells on _platform (cells)")
+    for view in _declared():
+        db.execute(view.statement)
+    described = [(view.name, "", view.about) for view in views()]
+    described += [(view.name, column.name, column.about) for view in views() for column in view.columns]
+    db.execute(
+        "create table description (table_name text, column_name text, text text, primary key (table_name, column_name))"
+    )
+    db.executemany("insert into description values (?, ?, ?)", described)
+    db.execute(f"pragma user_version = {FORMAT}")
+
+
+def _members(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
+    """Yield the elements of each mask of each product."""
+    masks = " union ".join(f"select [{product}], [{mask}] from [_{name}]" for name, product, mask in _MASKS)
+    for of, mask in db.execute(masks).fetchall():
+        yield from ((of, mask, idx) for idx in newest_first(int(mask, 16)))
+
+
+def _platforms(db: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the platforms of families of systems that are in each set of cells which elements name."""
+    grid = [db.execute("select value, wider from _grid where dimension = ? order by idx", [name]).fetchall() for name in _GRID]
+    named = "select certain from _element union select inferred from _element"
+    for number, mask in db.execute(f"select id, mask from _cells where id in ({named})").fetchall():
+        for bit, ((system, wider), (arch, _), (python, _)) in enumerate(product(*grid)):
+            if not wider and int.from_bytes(mask) >> bit & 1:
+                yield number, system, arch, python

@@ -17,7 +17,7 @@ from packaging.version import Version
 from compatkb.core.platforms import target
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.schema import Observation, Outcome
-from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries
+from compatkb.schema.evidence import ExportedSymbols, LinkedLibraries
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.indexes import LINKS, channel_of
 from compatkb.validate.proofs import ProvenProduct, exports_of, links_of, subjects_of

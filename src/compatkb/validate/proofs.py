@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from compatkb.errors import DataError
 from compatkb.schema import ChannelFile, IndexFile, IndexRelease
-from compatkb.schema.proofs import ExportedSymbols, LinkedLibraries, ProofFile
+from compatkb.schema.evidence import ExportedSymbols, LinkedLibraries, ProofFile
 
 _ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
 

@@ -22,7 +22,7 @@ from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.refresh.index_client import Limits, Network
 from compatkb.refresh.listing import DistributionFile
-from compatkb.schema.proofs import ExportedSymbols
+from compatkb.schema.evidence import ExportedSymbols
 from compatkb.validate.cell import RunContext
 from compatkb.validate.indexes import page
 from compatkb.validate.proofs import belongs

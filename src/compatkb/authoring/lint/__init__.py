@@ -12,28 +12,23 @@ from compatkb.authoring.lint import (
     contradictions,
     dates,
     evidence,
-    exceptions,
     files,
-    graphs,
-    issues,
     names,
     order,
     redundant,
     references,
     sources,
-    tags,
     versions,
 )
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
-from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, Loaded, LoadProblem, files_of, parse
-from compatkb.authoring.problems import DataProblem
+from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, DataProblem, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.toml_positions import Places
 from compatkb.errors import UsageError
 from compatkb.schema import FeatureFile
 
 LOADS = "loads"
-"""The rule that data which cannot be loaded break; it has no exceptions."""
+"""The rule that data which cannot be loaded break; it has no files."""
 
 
 class LintRule(NamedTuple):
@@ -93,30 +88,32 @@ CHECKS = (
     ),
     LintRule("end-of-life", "a release has neither an end of life nor an explanation why none is known", dates.end_of_life),
     LintRule(
-        "tag-spelling", "a part of an image tag is nearly, but not quite, a word that other tags have", tags.tag_spelling
+        "tag-spelling", "a part of an image tag is nearly, but not quite, a word that other tags have", names.tag_spelling
     ),
     LintRule(
         "tag-contents",
         "a tag carries a version that nothing in it has, or a word that speaks against its record",
-        tags.tag_contents,
+        names.tag_contents,
     ),
     LintRule(
-        "loop", "a chain of replacements, repeated tags, wider values or requirements leads back to its start", graphs.loops
+        "loop",
+        "a chain of replacements, repeated tags, wider values or requirements leads back to its start",
+        references.loops,
     ),
     LintRule(
         "unreachable",
         "no record leads from a route or an image to a product, so no answer can show it",
-        graphs.reachable,
+        references.reachable,
         Severity.WARNING,
     ),
     LintRule(
         "known-issues",
         "a known issue stands twice, has a range that its product cannot read, or a cure that does not lead out of it",
-        issues.issues,
+        versions.issues,
     ),
     LintRule("review", "a source that can change was last read long ago", sources.review, Severity.WARNING),
     LintRule(
-        exceptions.NAME, "an exception has expired, lasts too long, names no rule, or excepts nothing any more", lambda _: ()
+        files.EXCEPTIONS, "an exception has expired, lasts too long, names no rule, or excepts nothing any more", lambda _: ()
     ),  # shows when the others have run
 )
 """The rules, in the order in which they are listed and run."""
@@ -153,10 +150,10 @@ def lint_loaded(loaded: Loaded, today: date, rules: Iterable[str] = (), lines: I
     subject, problems = _subject(loaded.documents, seen, today)
     found = _once(subject.finding(rule.name, rule.level, problem) for rule in chosen for problem in rule.check(subject))
     ran = tuple(rule.name for rule in chosen)
-    findings, idle = exceptions.apply_exceptions(subject, found, ran, tuple(rule.name for rule in CHECKS))
+    findings, idle = files.apply_exceptions(subject, found, ran, tuple(rule.name for rule in CHECKS))
     exempted = len(found) - len(findings)
-    if exceptions.NAME in ran:
-        findings += (subject.finding(exceptions.NAME, Severity.ERROR, problem) for problem in idle)
+    if files.EXCEPTIONS in ran:
+        findings += (subject.finding(files.EXCEPTIONS, Severity.ERROR, problem) for problem in idle)
     paths = {finding.path for finding in findings if finding.level is Severity.ERROR}
     findings += (_unloaded(problem) for problem in problems if problem.path not in paths)  # else rules said it, and why
     return LintReport(tuple(sorted(findings, key=lambda finding: finding.order)), not problems, exempted)

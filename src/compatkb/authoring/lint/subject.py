@@ -6,9 +6,8 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from compatkb.authoring.citation import cite_text, cite_url
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, cite_text, cite_url, split_term
 from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key

@@ -1,13 +1,23 @@
-"""Rows of the snapshot about claims: edges, citations, scopes, advisories, defects and install recipes."""
+"""Rows of the snapshot about claims: edges, citations, scopes, advisories, install recipes; and about disputes."""
 
 from collections.abc import Iterator
 
-from compatkb.authoring.citation import cite, cite_text, cite_url, document_of
-from compatkb.authoring.disputes import open_claims
-from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, SourcedClaim, split_term
+from compatkb.authoring.disputes import disputes_of, open_claims, platforms_of
+from compatkb.authoring.knowledge_base import (
+    ClaimOrigin,
+    Knowledge,
+    SourcedClaim,
+    cite,
+    cite_text,
+    cite_url,
+    cited,
+    document_of,
+    split_term,
+)
 from compatkb.core.vocabulary import FOREVER, Certainty
-from compatkb.schema import Basis, Claim, Effect, IssueEntry, IssueState, Kind, Role, When
+from compatkb.schema import OPEN, Basis, Claim, Dispute, Effect, IssueEntry, IssueState, Kind, Role, SourceEntry, When
 from compatkb.store.queries.claims import Citation, ClaimRecord, InstallRecord
+from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
 from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Waiver
 from compatkb.store.rows import record_of
 
@@ -16,48 +26,31 @@ def edges(knowledge: Knowledge) -> Iterator[Edge]:
     """Yield what the engine reads."""
     undecided = open_claims(knowledge.files)
     for number, edge in enumerate(knowledge.edges):
-        yield Edge(
-            id=number,
-            claim=edge.claim,
-            kind=edge.kind,
-            of=edge.of,
-            of_mask=edge.of_mask,
-            to=edge.to,
-            to_mask=edge.to_mask,
-            spec=edge.spec,
-            forbidden_on=edge.forbidden_on,
-            supported_on=edge.supported_on,
-            level=Certainty.INFERRED if edge.basis is Basis.INFERRED else Certainty.CERTAIN,
-            devices=edge.devices,
-            hardware=edge.hardware,
-            open=edge.claim in undecided,
-            in_metadata=edge.in_metadata,
-            unlisted=edge.unlisted,
-            stated=edge.basis is Basis.STATED,
-            extra=edge.extra,
-        )
+        level = Certainty.INFERRED if edge.basis is Basis.INFERRED else Certainty.CERTAIN
+        is_open, stated = edge.claim in undecided, edge.basis is Basis.STATED
+        yield record_of(Edge, edge, id=number, level=level, open=is_open, stated=stated)
 
 
 def claims(knowledge: Knowledge) -> Iterator[ClaimRecord]:
     """Yield what people read: one record a claim."""
-    for cited in knowledge.claims.values():
-        claim = cited.claim
+    for made in knowledge.claims.values():
+        claim = made.claim
         yield record_of(
             ClaimRecord,
             claim,
-            product=cited.product,
+            product=made.product,
             of_term=claim.of,
             to_terms=claim.to,
             condition=_when(claim),
-            basis=_basis(cited),
-            origin=str(cited.origin),
+            basis=_basis(made),
+            origin=str(made.origin),
         )
 
 
-def _basis(cited: SourcedClaim) -> str:
+def _basis(made: SourcedClaim) -> str:
     """Return on what a claim rests; what an index or a command says was observed, unless it is concluded from that."""
-    is_made = cited.origin is not ClaimOrigin.PEOPLE and cited.claim.basis is not Basis.INFERRED
-    return str(Basis.OBSERVED if is_made else cited.claim.basis)
+    is_made = made.origin is not ClaimOrigin.PEOPLE and made.claim.basis is not Basis.INFERRED
+    return str(Basis.OBSERVED if is_made else made.claim.basis)
 
 
 def _when(claim: Claim) -> str:
@@ -69,11 +62,11 @@ def _when(claim: Claim) -> str:
 
 def citations(knowledge: Knowledge) -> Iterator[Citation]:
     """Yield the sources of claims."""
-    for cited in knowledge.claims.values():
-        for number, source in enumerate(cited.sources):
+    for made in knowledge.claims.values():
+        for number, source in enumerate(made.sources):
             document, publisher = document_of(source)
             seen = source.seen.isoformat()
-            yield Citation(cited.claim.id, number, cite_text(source), cite_url(source), seen, document, publisher)
+            yield Citation(made.claim.id, number, cite_text(source), cite_url(source), seen, document, publisher)
 
 
 def scopes(knowledge: Knowledge) -> Iterator[CompleteScope]:
@@ -186,3 +179,49 @@ def waivers(knowledge: Knowledge) -> Iterator[Waiver]:
                 same = edge.of == of and edge.to == to and edge.to_mask == to_mask and edge.kind is Kind.NEEDS
                 if same and edge.of_mask & of_mask:
                     yield Waiver(product, mask, number, edge.of_mask & of_mask)
+
+
+def disputes(knowledge: Knowledge) -> Iterator[DisputeRecord]:
+    """Yield disagreements and their decisions."""
+    for kind, name, dispute, sources in disputes_of(knowledge.files):
+        positions = tuple(_positions(knowledge, dispute, sources))
+        held = next((side.text for side in positions if side.claim == dispute.decision), dispute.decision)
+        yield record_of(
+            DisputeRecord,
+            dispute,
+            dispute.when or When(),
+            kind=kind,
+            owner=name,
+            days=tuple(day.isoformat() for day in dispute.days),
+            positions=positions,
+            holds=None if dispute.decision == OPEN else held,
+            decided=dispute.decided.isoformat(),
+        )
+
+
+def _positions(knowledge: Knowledge, dispute: Dispute, sources: dict[str, SourceEntry]) -> Iterator[PositionRecord]:
+    """Yield what each side says: in words, or by its claim."""
+    if dispute.positions:
+        for text, source in zip(dispute.positions, dispute.sources, strict=True):
+            yield PositionRecord(text, None, cited([sources[source]]))
+        return
+    for name in dispute.claims:
+        claim, said_by = knowledge.claims[name].claim, knowledge.claims[name].sources
+        basis = "" if claim.basis == "stated" else f" [{claim.basis}]"
+        yield PositionRecord(f"{claim.of} {claim.kind} {' or '.join(claim.to)}{basis}", name, cited(said_by))
+
+
+def concerned(knowledge: Knowledge) -> Iterator[ConcernedRecord]:
+    """Yield whom each dispute concerns: claims, elements of a product on some platforms, image tags, channels, events."""
+    for kind, name, dispute, _ in disputes_of(knowledge.files):
+        for claim in dispute.claims:
+            for term in (knowledge.claims[claim].claim.of, *knowledge.claims[claim].claim.to):
+                product, mask = knowledge.mask(term)
+                yield ConcernedRecord(dispute.id, claim, product, mask, (), (), 0)
+        when = dispute.when or When()
+        place = (when.device, when.hardware, platforms_of(knowledge, dispute))
+        for thing in dispute.of:
+            product, mask = f"{name}:{thing}" if name else thing, 0
+            if kind in ("product", "feature"):
+                product, mask = knowledge.mask(thing)
+            yield ConcernedRecord(dispute.id, None, product, mask, *place)

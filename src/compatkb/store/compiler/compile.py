@@ -7,12 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from compatkb.authoring.citation import cite
-from compatkb.authoring.knowledge_base import Knowledge, end_of_life
+from compatkb.authoring.knowledge_base import Knowledge, cite, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
-from compatkb.store.compiler import claims, disputes, elements, features, provenance, tags, timeline
-from compatkb.store.compiler.platform_sets import Interned
+from compatkb.store.compiler import claims, elements, features, provenance, tags
+from compatkb.store.compiler.elements import Interned
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.connection import FORMAT
 from compatkb.store.queries.products import ChannelRecord, ProductDetails, ReleaseRecord, SupportRule
@@ -40,8 +39,8 @@ def compile_snapshot(
         "edge": claims.edges(knowledge),
         "claim": claims.claims(knowledge),
         "citation": claims.citations(knowledge),
-        "dispute": disputes.disputes(knowledge),
-        "concerned": disputes.concerned(knowledge),
+        "dispute": claims.disputes(knowledge),
+        "concerned": claims.concerned(knowledge),
         "scope": claims.scopes(knowledge),
         "advisory": claims.advisories(knowledge),
         "defect": claims.defects(knowledge),
@@ -54,8 +53,8 @@ def compile_snapshot(
         "column": tags.columns(knowledge),
         "run": tags.runs(knowledge),
         "content": tags.contents(knowledge),
-        "vendor": timeline.vendors(knowledge),
-        "event": timeline.events(knowledge),
+        "vendor": features.vendors(knowledge),
+        "event": features.events(knowledge),
         "guide": provenance.guides(knowledge),
         "reading": provenance.readings(knowledge),
         "feature": features.features(knowledge),

@@ -6,17 +6,30 @@ from collections.abc import Iterator
 from packaging.version import Version
 
 from compatkb.authoring.build_kinds import devices_on_request, is_foreign, other_kinds, own_kind, runs_on
-from compatkb.authoring.citation import cited
-from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, end_of_life, first_day
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, cited, end_of_life, first_day
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, ProductHead, Role, Stage, Status
-from compatkb.store.compiler.platform_sets import Interned
 from compatkb.store.queries.products import ElementDetails
 from compatkb.store.reader import series_name
-from compatkb.store.records import Element, ModelPattern, Sources, VersionWord
+from compatkb.store.records import CellsRecord, Element, ModelPattern, Sources, VersionWord
 from compatkb.store.rows import dumps
+
+
+class Interned:
+    """Platform masks, each stored once."""
+
+    def __init__(self) -> None:
+        self._ids: dict[int, int] = {}
+
+    def id(self, mask: int) -> int:
+        """Return the number of a mask, a new one at its first sight."""
+        return self._ids.setdefault(mask, len(self._ids))
+
+    def records(self) -> Iterator[CellsRecord]:
+        """Yield the masks that there are when the first is asked for."""
+        yield from (CellsRecord(number, mask) for mask, number in self._ids.items())
 
 
 def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:

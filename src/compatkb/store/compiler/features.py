@@ -1,12 +1,14 @@
-"""Rows of the snapshot about features: their heads, and what is said of them as people read it."""
+"""Rows of the snapshot about features and the timeline, as people read them."""
 
 from collections.abc import Iterator
+from typing import Any
 
-from compatkb.authoring.citation import cite
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.knowledge_base import Knowledge, split_term
-from compatkb.schema import Feature, When
+from compatkb.authoring.knowledge_base import Knowledge, cite, cited, split_term
+from compatkb.authoring.timeline import date_events
+from compatkb.schema import Dispute, Feature, TimelineFile, When
 from compatkb.store.queries.claims import FeatureRecord, FeatureSuccessor, StatementRecord
+from compatkb.store.records import Event, VendorRecord, picked
 from compatkb.store.rows import record_of
 
 
@@ -64,3 +66,37 @@ def _made_for(knowledge: Knowledge, product: str, when: When) -> int:
     elements = knowledge.elements.get(product, [])
     fits = (n for n, e in enumerate(elements) if e.build is None or set(e.build.devices) & set(when.device))
     return sum(1 << n for n in fits)
+
+
+def vendors(knowledge: Knowledge) -> Iterator[VendorRecord]:
+    """Yield those whose events there are, in the order of the data."""
+    file = knowledge.files.timeline
+    yield from (VendorRecord(vendor.id, vendor.name) for vendor in (file.vendor if file else ()))
+
+
+def events(knowledge: Knowledge) -> Iterator[Event]:
+    """Yield the events, oldest first."""
+    file = knowledge.files.timeline
+    if file is None:
+        return
+    for dated in date_events(knowledge, []):
+        event = dated.event
+        yield record_of(
+            Event,
+            dated,
+            event,
+            vendor=event.who,
+            first=dated.first.toordinal(),
+            last=dated.last.toordinal(),
+            announced=event.announced.toordinal() if event.announced else None,
+            disputes=[_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of],
+            sources=cited(dated.sources),
+        )
+
+
+def _dispute(file: TimelineFile, dispute: Dispute) -> dict[str, Any]:
+    return {
+        **picked(dispute, "id about positions decision reason"),
+        "decided": dispute.decided.isoformat(),
+        "sources": cited(file.source[name] for name in dispute.sources),
+    }

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import product
 
-from compatkb.authoring.citation import cite_text, cite_url, cited
-from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.authoring.knowledge_base import Knowledge, cite_text, cite_url, cited
 from compatkb.schema import Record, SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.rows import dumps

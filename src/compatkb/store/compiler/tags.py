@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, date, timedelta
 
-from compatkb.authoring.citation import cited
-from compatkb.authoring.knowledge_base import Knowledge, split_term
+from compatkb.authoring.knowledge_base import Knowledge, cited, split_term
 from compatkb.schema import ImageFile, ListingEntry, Tag
 from compatkb.store.queries.images import (
     ColumnRecord,

@@ -201,8 +201,3 @@ def unasked_devices(facts: Snapshot, fits: Callable[[str], bool] = bool, own: st
     if own in fitting:
         return (str(own),)
     return tuple(device for device in fitting if device in usual) or tuple(fitting) or usual
-
-
-def route_notes(facts: Snapshot) -> dict[str, str | None]:
-    """Return the remark on each route, by id."""
-    return {route.id: route.note for route in facts.routes}
