@@ -56,6 +56,18 @@ def test_a_row_is_a_claim() -> None:
     assert (new.id, old.id) == ("vision-0.2-hpu.1-torch", "vision-0.1-torch")
 
 
+def test_notes_of_builds_name_the_release_of_the_row() -> None:
+    """What is said of every build of a family and its wheels may name the release; a row is all that a new one needs."""
+    wheels = '[{ os = ["linux"], python = ["3.12"], basis = "inferred", note = "As the wheels of {of}." }]'
+    rows = "".join(f'    ["{version}+cpu", ["list"]],\n' for version in ("0.2", "0.1"))
+    text = f'[[builds]]\ndevices = ["cpu"]\nwheels = {wheels}\nnote = "Of {{of}}."\nrows = [\n{rows}]\n'
+    builds = [build for release in records(text).release for build in release.build]
+    assert [(build.note, build.wheels[0].note) for build in builds] == [
+        ("Of 0.2.", "As the wheels of 0.2."),
+        ("Of 0.1.", "As the wheels of 0.1."),
+    ]
+
+
 def test_a_row_of_several_products() -> None:
     """A family of several products has a cell for each, and one that is missing is told."""
     (claim,) = records(family('    ["0.1", ["2.0", ["1.26", "1.25"]], ["list"]],\n', verified='["torch", "numpy"]')).claim

@@ -163,9 +163,15 @@ def _joined(family: Table, row: Table, origin: Origin, problems: list[tuple[Wher
                 message = f"{name}: the row has {len(row[name])}, and its family {len(family[name])} to complete"
                 problems.append((origin.where, message))
     for name in _CITING:
-        if name in record and "sources" in record:
-            record[name] = [{"sources": record["sources"], **item} for item in record[name]]
-    return record
+        if name in record:
+            cites = {"sources": record["sources"]} if "sources" in record else {}
+            record[name] = [_noted({**cites, **item}, record["version"]) for item in record[name]]
+    return _noted(record, record["version"])
+
+
+def _noted(record: Table, version: str) -> Table:
+    """Return a record with the release of a version for `{of}` in its note."""
+    return {**record, "note": filled(record["note"], version)} if isinstance(record.get("note"), str) else record
 
 
 def _newest_first(
@@ -240,7 +246,7 @@ def _terms(products: list[str], to: Any) -> list[str] | None:
     ]
 
 
-def filled(text: str, of: str, to: Any) -> str:
+def filled(text: str, of: str, to: Any = None) -> str:
     """Return a reason or a note with the releases of its row for `{of}` and `{to}`, where a cell names one."""
     for slot, cell in (("{of}", of), ("{to}", to)):
         if isinstance(cell, str) and not re.match(r"[<>!~]", cell):

@@ -126,7 +126,10 @@ class BuildRow(BuildPart, FamilyRow):
 
 
 class BuildFamily(BuildPart):
-    """Builds that are alike; the n-th row of `wheels` or `compiled-for` of a row completes that of the family."""
+    """Builds that are alike; the n-th row of `wheels` or `compiled-for` of a row completes that of the family.
+
+    `{of}` in a note stands for the release of the row, here and of variants.
+    """
 
     rows: tuple[BuildRow, ...] = Field(min_length=1)
 
