@@ -27,9 +27,8 @@ from compatkb.core.toml_positions import quoted
 from compatkb.engine.answer import resolve
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of
-from compatkb.output.installer_files import by_device
+from compatkb.output.installer_files import by_device, packages_of, platforms_of, stack_of
 from compatkb.output.presenter import present
-from compatkb.output.stack_files import packages_of, platforms_of, stack_of
 from compatkb.output.things import StackView
 from compatkb.output.view import AnswerView
 from compatkb.request.parser import make_request

@@ -15,8 +15,8 @@ import yaml
 from conftest import ROOT, Run
 
 from compatkb.errors import NoRequirementsError
+from compatkb.output.installer_files import python_range
 from compatkb.output.registry import FILES
-from compatkb.output.stack_files import python_range
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]

@@ -12,8 +12,8 @@ from compatkb.engine.answer import resolve
 from compatkb.engine.stacks import Stack
 from compatkb.errors import NoRequirementsError
 from compatkb.output import commands
+from compatkb.output.installer_files import packages_of
 from compatkb.output.presenter import present
-from compatkb.output.stack_files import packages_of
 from compatkb.store.reader import Snapshot
 
 

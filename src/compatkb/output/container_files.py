@@ -6,8 +6,8 @@ from typing import NamedTuple
 from compatkb.core.toml_positions import quoted
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof
+from compatkb.output.installer_files import minors, packages_of, stacks_of, title_of
 from compatkb.output.registry import Wanted
-from compatkb.output.stack_files import minors, packages_of, stacks_of, title_of
 from compatkb.output.things import StackView
 from compatkb.output.view import AnswerView
 

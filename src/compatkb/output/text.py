@@ -1,10 +1,11 @@
-"""The screen of an answer: the verdict, the one thing to do, how sure it is, what else there is, where more is."""
+"""The screen of an answer: verdict, the one thing to do, how sure it is, what else there is; with --why what is behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from compatkb.output import messages
-from compatkb.output.commands import POSIX, pip_commands, short_proof
-from compatkb.output.documents import Numbers, short
+from compatkb.output import disputes, messages
+from compatkb.output.commands import POSIX, pip_commands, proof_command, short_proof
+from compatkb.output.documents import Numbers, address, short
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import (
     BLANK,
@@ -19,8 +20,11 @@ from compatkb.output.screen import (
     text_of,
     wrapped,
 )
-from compatkb.output.things import StackView, listed, platforms
+from compatkb.output.things import ClaimView, StackView, listed, platforms
 from compatkb.output.view import MOST, AnswerRow, AnswerView, Way, counted
+
+if TYPE_CHECKING:
+    from compatkb.output.json_types import DisputeJson, StackImageJson
 
 _SOURCES = 3
 _FOOT = 2
@@ -57,8 +61,6 @@ def answer_screen(view: AnswerView, wanted: Wanted) -> list[Line]:
     if everything:
         lines += _all(view, shell)
     if why:
-        from compatkb.output.why import details
-
         lines += details(view, numbers)
     return lines
 
@@ -178,3 +180,95 @@ def _all(view: AnswerView, shell: str) -> list[Line]:
             lines += wrapped(_described(view, way), f"  {number}  ", "     ", "heading")
             lines += install_lines(way.stack, shell, 7, proof=False)
     return [BLANK, *lines] if lines else []
+
+
+# -- what stands behind an answer ---------------------------------------------------------------------------------------
+
+
+_LEVELS = ("", " (inferred)", " (not documented)")
+
+
+def details(view: AnswerView, numbers: Numbers) -> list[Line]:
+    """Return all that is known of the best stack, or of the causes, and the addresses of every source by number."""
+    lines: list[Line] = []
+    if view.best:
+        lines += _stack(view.best, numbers)
+    rows = {row["id"]: row for cause in view.causes for row in cause.disputes}
+    lines += _disputes(rows.values(), numbers)
+    if numbers.sources:
+        lines += _heading("sources")
+        for number, source in enumerate(numbers.sources, 1):
+            lines += wrapped(address(source), f"  [{number}] ", "      ")
+    return lines
+
+
+def _heading(title: str) -> list[Line]:
+    return [BLANK, Line(title, "heading")]
+
+
+def _section(title: str, texts: list[str]) -> list[Line]:
+    """Return a heading and a list; nothing where the list is empty."""
+    return [*_heading(title), *(line for text in texts for line in wrapped(text, "  ", "    "))] if texts else []
+
+
+def _stack(stack: StackView, numbers: Numbers) -> list[Line]:
+    builds = [f"{build.label} {numbers.marks(build.sources)}" for build in stack.packages if build.requested]
+    lines = _section("builds", builds)
+    lines += _claims(stack, numbers)
+    lines += _section("open", [point.sentence for point in stack.evidence.open_points])
+    warnings = [(w, numbers.marks(w.sources)) for w in stack.warnings]
+    for title, is_issue in (("warnings", False), ("known issues", True)):
+        entries = [(w, marks) for w, marks in warnings if (w.kind == "known-issue") is is_issue]
+        lines += _section(title, [f"{messages.warning(w)} {marks}" for w, marks in entries])
+    lines += _disputes(stack.evidence.disputes, numbers)
+    names = ", ".join(f"{build.distribution or build.product.id} {build.version}" for build in stack.run_times)
+    lines += _section("also installs", [names] if names else [])
+    lines += _section("container images", [image["image"] + _marks(image) for image in stack.evidence.images])
+    proof = proof_command(stack)
+    if proof:
+        lines += [*_heading("proof that exactly this is installed"), command(proof, 2)]
+    return lines
+
+
+def _marks(image: "StackImageJson") -> str:
+    marks = ([] if image["listed"] else ["no longer listed"]) + (["disputed"] if image["disputes"] else [])
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def _claims(stack: StackView, numbers: Numbers) -> list[Line]:
+    """Return what speaks for each two members."""
+    lines: list[Line] = []
+    seen: set[str] = set()
+    for link in stack.evidence.links:
+        names = {claim.id for claim in link.claims}
+        if not {link.one, link.other} & set(stack.requested) or names <= seen:
+            continue
+        lines += wrapped(f"{link.one} with {link.other}{_LEVELS[link.level]}", "  ", "    ", "heading")
+        for (text, note), claims in _texts(claim for claim in link.claims if claim.id not in seen).items():
+            marks = "".join(numbers.marks(claim.sources) for claim in claims)
+            lines += wrapped(f"{text} {marks}", "    ", "      ")
+            lines += wrapped(note, "      ") if note else []
+        seen |= names
+    return [*_heading("evidence"), *lines] if lines else []
+
+
+def _texts(claims: Iterable[ClaimView]) -> dict[tuple[str, str], list[ClaimView]]:
+    """Return what claims say, and their notes; those that say the same stand together."""
+    claims_by_text: dict[tuple[str, str], list[ClaimView]] = {}
+    for claim in claims:
+        when = f" when {claim.when}" if claim.when else ""
+        text = f"{claim.of} {claim.kind} {messages.terms(claim.to)}{when} ({claim.basis})"
+        claims_by_text.setdefault((text, claim.note or ""), []).append(claim)
+    return claims_by_text
+
+
+def _disputes(rows: "Iterable[DisputeJson]", numbers: Numbers) -> list[Line]:
+    """Return disputes with both their sides, the decision and its reason."""
+    lines: list[Line] = []
+    for row in rows:
+        lines += wrapped(row["about"], "  ", "    ")
+        for position in row["positions"]:
+            cited = tuple((source["text"], source["url"]) for source in position["sources"])
+            lines += wrapped(f"one side: {position['text']} {numbers.marks(cited)}", "    ", "      ")
+        lines += wrapped(f"{disputes.decided(row)}; {row['reason']}", "    ", "      ")
+    return [*_heading("disputed"), *lines] if lines else []

@@ -7,9 +7,8 @@ from tempfile import TemporaryDirectory
 
 from compatkb.core.toml_positions import quoted
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
-from compatkb.output.installer_files import uv_text
+from compatkb.output.installer_files import markers_of, minors, packages_of, python_range, stack_of, uv_text
 from compatkb.output.registry import Wanted
-from compatkb.output.stack_files import markers_of, minors, packages_of, python_range, stack_of
 from compatkb.output.view import AnswerView
 from compatkb.validate.indexes import DEFAULT
 from compatkb.validate.limits import find_uv, isolated, run_limited
