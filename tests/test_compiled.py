@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from builders import product, universe
 from conftest import ROOT
-from test_lint import SAYS, Data, columned, good, written
+from test_lint import SAYS, Data, good, written
 from test_queries import EVERY
 
 from compatkb.authoring.build_knowledge import build_knowledge
@@ -47,7 +47,8 @@ def varied() -> Data:
     ipex["claim"] += [{**claim, "sources": ["plan"]} for claim in CLAIMS]
     sides = {"positions": [], "claims": ["ipex-2.1.10-numpy", "open"], "sources": ["plan"]}
     ipex["dispute"].append({**DECIDED, **sides, "id": "decided", "decision": "open"})
-    columned(data, ["ipex"])
+    data["images/ext.toml"]["column"] = [{"id": "ipex", "title": "IPEX", "product": "ipex"}]
+    data["images/ext.toml"]["dispute"][0]["columns"] = ["ipex"]
     data["images/ext.toml"]["listing"][0]["runs"] = [[1, 1]]
     return data
 
