@@ -131,7 +131,7 @@ def _derived(knowledge: Knowledge, kind: EventKind, product: str, version: str |
         if end is None:
             return None
         precision = "day" if end.precision == "day" else f"end-of-{end.precision}"
-        return _Moment(end.last_day, end.last_day, precision, "documentation", knowledge.cited(product, end.sources))
+        return _Moment(end.end, end.end, precision, "documentation", knowledge.cited(product, end.sources))
     if element is None:
         return None
     moment = element.release.released

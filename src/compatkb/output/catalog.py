@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from compatkb.core.vocabulary import Role
+from compatkb.engine.relations import excluded_by
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
 from compatkb.output.catalog_screen import CatalogScreen
@@ -108,7 +109,7 @@ class Catalog:
                     "channels": list(e.channels),
                     "yanked": e.yank_by is not None,
                     "yank_reason": e.yank_reason,
-                    "wheels": self._wheels(e.certain, e.inferred) if e.installable and e.channels else [],
+                    "wheels": self._wheels(product, e) if e.installable and e.channels else [],
                     "links": self._links(product, e),
                     "sources": source_payloads(element_sources(self.facts, e)),
                 }
@@ -132,9 +133,15 @@ class Catalog:
                 )
         return links
 
-    def _wheels(self, certain: int, inferred: int) -> list[Content]:
-        """Return, by family of systems and architecture, the Pythons with wheels."""
-        grid = self.facts.grid
+    def _wheels(self, product: Product, build: Element) -> list[Content]:
+        """Return, by family of systems and architecture, the Pythons with wheels, without those that a claim excludes."""
+        grid, denied = self.facts.grid, 0
+        for dimension in ("python", "os", "arch"):
+            for edge in self.facts.edges(product.id, dimension):
+                is_certain = not edge.open and not edge.hardware and (not edge.devices or build.devices <= edge.devices)
+                if edge.of_mask >> build.idx & 1 and is_certain:
+                    denied |= edge.forbidden_on & self.facts.dimension_cells(dimension, excluded_by(edge))
+        certain, inferred = build.certain & ~denied, build.inferred & ~denied
         pythons, archs = len(grid["python"]), len(grid["arch"])
         wheels = []
         for s, system in enumerate(grid["os"]):

@@ -1,17 +1,22 @@
 """The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
 
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, height_of, labelled, labelled_block, row, wrapped
 from compatkb.output.things import listed, shortened
-from compatkb.store.queries.products import channels, product_details
+from compatkb.store.queries.products import channels, product_details, release
 from compatkb.store.records import Product
 
 Content = dict[str, Any]
 _NEWEST = 10
+_BRIEF = 68
+"""Letters of a remark that fit beside a day."""
+_NO_END = "the vendor publishes no end of support"
 _BUILDS = 3
 _RELEASES = _NAMED = 2
 _FAR = 10_000
@@ -36,15 +41,21 @@ class CatalogScreen(Names):
         blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
         if rule := product_details(self.facts, product.id).eol_rule:
             blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
+        elif not content["eol"] and not any(entry["eol"] for entry in content["releases"]):
+            blocks += labelled_block("support", _NO_END)
         if other := content["replaced_by"]:
             where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
             blocks += labelled_block("instead", f"{self.label(other['product'])} {other['version']}{where}")
-        releases = content["releases"]
+        there = {element.release for element in self.facts.elements(product.id) if element.installable and element.channels}
+        built = [entry for entry in content["releases"] if entry["version"] in there]
+        releases = built or content["releases"]
+        bare = [entry["version"] for entry in content["releases"] if entry not in releases]
         lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
         blocks.append(Block([heads("release", "released", "builds", "")]))
         blocks.append(Block([line for several in lines for line in several]))
         if len(releases) > _NEWEST:
             blocks += labelled_block("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")
+        blocks += labelled_block("", f"without wheels: {shortened(bare)}" if bare else "", 1)
         blocks += labelled_block("note", content["note"], 2)
         blocks += labelled_block("disputed", _points(content), 1)
         return self._finished(blocks, day, [f"compatkb show {product.id} VERSION"])
@@ -52,28 +63,32 @@ class CatalogScreen(Names):
     def release_lines(self, product: Product, releases: list[Content], day: date) -> list[Line]:
         """Return for the newest of some releases its days, builds, what it needs and what it works with."""
         blocks: list[Block] = []
+        support = ""
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            blocks += self._one(product, entry, day)
+            support, said = messages.first_sentence(self._support(product, entry, day)), support
+            blocks += self._one(product, entry, day, support if support != said else "")  # alike: said once for both
         if len(releases) > _RELEASES:
             rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
             blocks.append(Block([BLANK, *labelled("more", rest)]))
         return self._finished(blocks, day, ["--why: sources"])
 
-    def _one(self, product: Product, entry: Content, day: date) -> list[Block]:
+    def _one(self, product: Product, entry: Content, day: date, support: str) -> list[Block]:
         days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
         if entry["eol"]:
             word = "ended" if entry["eol"] < day.isoformat() else "ends"
-            days.append(f"{word} {_marked(entry['eol'], 'end-of-life', entry)}")
+            known_end = release(self.facts, product.id, entry["version"])
+            last = messages.last_day(entry["eol"], known_end.eol_precision if known_end else None)
+            days.append(f"{word} {_marked(last, 'end-of-life', entry)}")
         known = self.value(product.id, entry["version"])
         name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
         name = f"{product.label} {known}" if known == entry["version"] else name
-        blocks: list[Block] = []
+        blocks = labelled_block("support", support)
         foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}
         builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
         others = [build["version"] for build in entry["builds"] if build not in builds]
         for number, build in enumerate(builds[:_BUILDS]):
-            blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1)
+            blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1 + number)
         blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
         blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
         links = [link for build in builds[:_BUILDS] for link in build["links"]]
@@ -84,7 +99,8 @@ class CatalogScreen(Names):
         for kind, title in _KINDS.items():
             claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
             machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
-            subjects = dict.fromkeys(named for c in claims if c not in machines and (named := self._named(c)))
+            named_claims = [(c, named) for c in claims if c not in machines and (named := self._named(c))]
+            subjects = dict.fromkeys(f"{named}{self._of_some(product, entry, c)}" for c, named in named_claims)
             blocks += labelled_block(title, "; ".join(subjects), 2)
             names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
             blocks += labelled_block(HARDWARE, ", ".join(names), 2)
@@ -94,6 +110,30 @@ class CatalogScreen(Names):
         blocks += labelled_block("disputed", _points(entry), 1)
         heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
         return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+    def _support(self, product: Product, entry: Content, day: date) -> str:
+        """Return until when a release is supported: the day, the rule of its product, or that nobody publishes either."""
+        record, rule = release(self.facts, product.id, entry["version"]), product_details(self.facts, product.id).eol_rule
+        note = record.eol_note if record else None
+        if entry["eol"]:
+            last = messages.last_day(entry["eol"], record.eol_precision if record else None)
+            word = "ended" if entry["eol"] < day.isoformat() else "until"
+            brief = messages.first_sentence(note or "")
+            return f"{word} {last}: {brief}" if 0 < len(brief) <= _BRIEF else f"{word} {last}"
+        return note or (messages.support_rule(rule.published, rule.says) if rule else _NO_END)
+
+    def _of_some(self, product: Product, entry: Content, claim: Content) -> str:
+        """Return of which builds a claim speaks, where it leaves out some that are for devices that are served."""
+        own = [e for e in self.facts.elements(product.id) if e.release == entry["version"] and not e.foreign]
+        masks = (
+            edge.of_mask
+            for to in self.facts.targets_of(product.id)
+            for edge in self.facts.edges(product.id, to)
+            if edge.claim == claim["id"]
+        )
+        mask = reduce(or_, masks, 0)
+        held = [e.version for e in own if mask >> e.idx & 1]
+        return f" ({', '.join(held)})" if held and len(held) < len(own) and claim["kind"] == "breaks" else ""
 
     def _speakers(self, product: Product, entry: Content) -> list[str]:
         """Return which releases of others are said to work with a release of `product`, by their product."""
@@ -115,10 +155,16 @@ class CatalogScreen(Names):
         state += ["yanked"] if build["yanked"] else []
         where = listed([self._channel(channel) for channel in build["channels"]], "or")
         pythons: dict[str, set[str]] = {}
+        archs: dict[str, set[str]] = {}
         for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
             pythons.setdefault(wheel["os"], set()).update(wheel["python"])
+            archs.setdefault(wheel["os"], set()).add(wheel["arch"])
         order = self.facts.grid["python"]
-        wheels = [f"{self.value('os', system)} {ranges(names, order)}" for system, names in pythons.items()]
+        usual = {name for n, name in enumerate(self.facts.grid["arch"]) if self.facts.usual["arch"] >> n & 1}
+        other = {system: f" ({', '.join(sorted(names))})" for system, names in archs.items() if not names & usual}
+        wheels = [
+            f"{self.value('os', system)}{other.get(system, '')} {ranges(names, order)}" for system, names in pythons.items()
+        ]
         parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
         return ", ".join(part for part in parts if part)
 
@@ -170,7 +216,8 @@ class CatalogScreen(Names):
         """Return for each day and product a line with its releases."""
         groups: dict[tuple[str, str], list[Content]] = {}
         for entry in entries:
-            groups.setdefault((entry["last_day"], entry["product"]), []).append(entry)
+            last = messages.last_day(entry["last_day"], entry["precision"])
+            groups.setdefault((last, entry["product"]), []).append(entry)
         lines = []
         for (last, product), members in groups.items():
             names = [self.value(product, entry["version"]) for entry in members]

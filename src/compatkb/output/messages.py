@@ -108,6 +108,20 @@ def support_rule(published: bool, says: str) -> str:
     return says if published else f"No end of life is published. {says}"
 
 
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text; --why has the others."""
+    return re.split(r"(?<=[.;])\s", text, maxsplit=1)[0].rstrip(".;")
+
+
+def last_day(day: str, precision: str | None) -> str:
+    """Return the last supported day as closely as its source names it: 2026-07 where that is the month."""
+    if precision == "year":
+        return day[:4]
+    if precision == "quarter":
+        return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
+    return day[:7] if precision == "month" else day
+
+
 def basis(support: str) -> str:
     """Return what a stack that works rests on, from the weakest basis of its steps."""
     return {"observed": "every part was observed", "stated": "every part is stated by its maker or was observed"}[support]

@@ -27,6 +27,7 @@ from compatkb.schema.base import (
     Text,
     When,
 )
+from compatkb.schema.timeline import last_day
 
 
 class Stage(StrEnum):
@@ -61,12 +62,21 @@ class Moment(Record):
 
 
 class EndOfLife(Record):
-    """The last supported day."""
+    """The last supported day; of a month, quarter or year that alone is known any day of it."""
 
     last_day: date
     precision: Literal["day", "month", "quarter", "year"] = "day"
     note: Text | None = None
     sources: Sources
+
+    @property
+    def end(self) -> date:
+        """The last day on which it can be supported: nothing has ended before its month or year has."""
+        if self.precision == "day":
+            return self.last_day
+        months = {"month": 1, "quarter": 3, "year": 12}[self.precision]
+        begun = (self.last_day.month - 1) // months * months
+        return last_day(self.last_day.replace(month=begun + 1, day=1), self.precision)
 
 
 class EndRule(Record):

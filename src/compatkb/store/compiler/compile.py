@@ -124,7 +124,7 @@ def _product_details(knowledge: Knowledge) -> Iterator[ProductDetails]:
             product,
             page_label=product.page.label if product.page else None,
             page_url=product.page.url if product.page else None,
-            eol=product.eol.last_day.isoformat() if product.eol else None,
+            eol=product.eol.end.isoformat() if product.eol else None,
             eol_rule=SupportRule(rule.says, rule.published, cite(knowledge, product.id, rule.sources)) if rule else None,
             replaced_by=Successor(
                 successor.product, successor.version, successor.device, cite(knowledge, product.id, successor.sources)
@@ -170,8 +170,9 @@ def _releases(knowledge: Knowledge) -> Iterator[ReleaseRecord]:
                 position=position,
                 released=_moment(release) or _uploaded(knowledge, file.product.id, release),
                 basis=moment.basis if moment else None,
-                eol=eol.last_day.isoformat() if eol else None,
+                eol=eol.end.isoformat() if eol else None,
                 eol_precision=eol.precision if eol else None,
+                eol_note=eol.note if eol else release.eol_note,
                 eol_sources=cite(knowledge, file.product.id, eol.sources) if eol else (),
                 sources=cite(knowledge, file.product.id, release.sources),
             )

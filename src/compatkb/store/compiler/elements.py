@@ -75,7 +75,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
                 yank_after=yank_after,
                 yank_by=yank_by,
                 yank_reason=yank_reason,
-                eol=eol.last_day.toordinal() if eol else None,
+                eol=eol.end.toordinal() if eol else None,
                 certain=certain,
                 inferred=inferred & ~certain,
                 floors=dumps([[f.glibc, f.inferred, cells.id(f.seen), cells.id(f.guessed)] for f in element.floors]),

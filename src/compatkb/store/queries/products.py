@@ -47,6 +47,7 @@ class ReleaseRecord(NamedTuple):
     basis: str | None
     eol: str | None
     eol_precision: str | None
+    eol_note: str | None  # why it has none
     eol_sources: SourceList
     page: str | None
     needs: str | None

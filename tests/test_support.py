@@ -1,0 +1,82 @@
+"""Until when releases are supported: `show` has a row for each, as exact as its source, and contradicts itself nowhere."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+from conftest import Run, parted
+
+from compatkb.api import KnowledgeBase
+from compatkb.output.catalog import product_screen, release_screen
+from compatkb.output.messages import last_day
+from compatkb.output.screen import text_of
+from compatkb.schema.product import EndOfLife
+from compatkb.store.queries.products import releases
+from compatkb.store.reader import Snapshot
+
+DAY = date(2026, 11, 28)
+PRODUCTS = [product.id for product in KnowledgeBase().facts.products.values() if product.role != "feature"]
+
+
+@pytest.mark.parametrize(
+    "product", parted(PRODUCTS, ("torch", "ipex", "numpy", "linux-kernel", "os", "hardware", "vllm", "umf"))
+)
+def test_every_release_has_a_support_row(product: str, facts: Snapshot) -> None:
+    """The row names the end, the rule, or that the vendor publishes none."""
+    for version in dict.fromkeys(element.release for element in facts.elements(product)):
+        lines = text_of(release_screen(facts, facts.products[product], version, DAY)).splitlines()
+        assert any(re.match(r"  support +\S", line) for line in lines), (product, version)
+
+
+def test_months_stay_months(run: Callable[..., Run], facts: Snapshot) -> None:
+    """Where a source names the month, the month is printed; it has ended when the month is over."""
+    assert "ended 2026-07" in run("show", "os", "ubuntu25.10").out
+    assert "2026-07-" not in run("show", "os", "ubuntu25.10").out
+    assert "  2026-07  Ubuntu 25.10" in run("eol", "os", "ubuntu25.10").out
+    for day, ended in (("2026-07-15", False), ("2026-07-31", False), ("2026-08-01", True)):
+        assert ("ended 2026-07" in run("show", "os", "ubuntu25.10", "--as-of", day).out) is ended
+    for record in releases(facts):
+        if record.eol and record.eol_precision in ("month", "quarter", "year"):
+            after = date.fromisoformat(record.eol) + timedelta(days=1)
+            assert after.day == 1, (record.product, record.version)
+
+
+def test_the_last_day_of_a_span(facts: Snapshot) -> None:
+    """The end of a month, a quarter and a year is its last day; they print as they are named."""
+    for precision, end, text in (
+        ("day", date(2026, 5, 9), "2026-05-09"),
+        ("month", date(2026, 5, 31), "2026-05"),
+        ("quarter", date(2026, 6, 30), "2026-Q2"),
+        ("year", date(2026, 12, 31), "2026"),
+    ):
+        life = EndOfLife.model_construct(last_day=date(2026, 5, 9), precision=precision)
+        assert life.end == end
+        assert last_day(end.isoformat(), precision) == text
+    assert all(e.eol is None or e.eol > 700_000 for e in facts.elements("linux-kernel"))
+
+
+def test_kernels_end(facts: Snapshot) -> None:
+    """Of each kernel series the end is known, but for those of which the source names none."""
+    without = [element.release for element in facts.elements("linux-kernel") if element.eol is None]
+    assert sorted(without) == ["7.1", "7.2"]
+
+
+def test_tags_without_wheels_are_not_the_newest(facts: Snapshot) -> None:
+    """What nobody can install does not lead the list of a product; it is named below."""
+    text = text_of(product_screen(facts, facts.products["ipex"], DAY))
+    newest = next(line for line in text.splitlines() if line.startswith("  newest"))
+    assert "2.8.10" in newest
+    assert "without wheels: 2.10.10, 2.9.10" in text
+
+
+@pytest.mark.parametrize(("product", "version"), [("transformers", "5.23.0"), ("torch", "2.9"), ("torch", "2.13")])
+def test_builds_and_exclusions_agree(product: str, version: str, facts: Snapshot) -> None:
+    """No Python is both among those of a build and among those that the release does not work with; nor is a system."""
+    text = " ".join(text_of(release_screen(facts, facts.products[product], version, DAY)).split())
+    excluded = re.search(r"not with (.*?)(?: disputed| features| data of|$)", text)
+    builds = text.partition(" works with ")[0].partition(" not with ")[0]
+    named = set(re.findall(r"Python (\d\.\d+t?)", excluded[1])) if excluded else set()
+    assert not named & set(re.findall(r"\d\.\d+t", builds))
+    if excluded and "macOS;" in f"{excluded[1]};":
+        assert "macOS" not in builds or "(" in excluded[1]
