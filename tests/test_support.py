@@ -80,3 +80,30 @@ def test_builds_and_exclusions_agree(product: str, version: str, facts: Snapshot
     assert not named & set(re.findall(r"\d\.\d+t", builds))
     if excluded and "macOS;" in f"{excluded[1]};":
         assert "macOS" not in builds or "(" in excluded[1]
+
+
+def test_security_is_shown_where_it_is_known(run: Callable[..., Run], facts: Snapshot) -> None:
+    """`show` of a product and of a release, `search` and `--why` have what is known of its security, with sources."""
+    assert "  security   The maker says" in run("show", "ipex", "2.8.0").out
+    assert "yanked, 17 releases: for security" in run("show", "ipex", "--why").out
+    shown = run("show", "torch", "2.5.1")
+    assert "CVE-2025-32434" in shown.out
+    assert "CVE-2025-32434" not in run("show", "torch", "2.6.0").out
+    assert "security/advisories/GHSA-53q9-r3pm-6pq6" in run("show", "torch", "2.5.1", "--why").out
+    found = run("search", "CVE", "--limit", "100").out
+    for product in ("torch 2.5.1", "vllm", "transformers", "ipex", "oneccl-devel 2021.5.0"):
+        assert product in found
+    why = run("explain", "torch==2.5.1", "cpu", "linux", "--why").out
+    assert "security notices" in why
+    assert "CVE-2025-32434" in why
+    assert run("show", "torch", "2.5.1", "--as-of", "2025-04-17").out.count("CVE-") == 0
+
+
+def test_a_published_advisory_changes_no_verdict(base: KnowledgeBase, facts: Snapshot) -> None:
+    """It is told, and the answer stays what it is; what nobody mends any more is a warning."""
+    assert base.explain("torch==2.5.1", "cpu", "linux", "py3.11").verdict == "works"
+    assert base.explain("ipex==2.8.0", "torch==2.8.0", "cpu", "linux").verdict == "works-with-warnings"
+    for notice in facts.advisories:
+        if notice.kind == "vulnerability":
+            assert re.match(r"CVE-\d{4}-\d+", notice.message)
+            assert notice.sources

@@ -202,5 +202,7 @@ class Candidates:
     @memoized
     def _advice(self, product: str) -> tuple[Advisory, ...]:
         """Return the advisories on some elements of a product that concern this device and day."""
-        concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
+        concerning = (
+            a for a in self.facts.advisories if a.product == product and a.since <= self.as_of and a.kind != "vulnerability"
+        )
         return tuple(a for a in concerning if not a.devices or self.device in a.devices)

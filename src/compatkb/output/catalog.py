@@ -1,5 +1,6 @@
 """What the knowledge base holds: products, versions, ends of life."""
 
+import re
 from datetime import date, timedelta
 from typing import Any
 
@@ -32,6 +33,7 @@ from compatkb.store.records import Element, Product, picked
 from compatkb.store.suggestions import unknown_version
 
 Content = dict[str, Any]
+_SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
 
 
 class Catalog:
@@ -62,9 +64,33 @@ class Catalog:
             "eol_rule": details.eol_rule and _rule(details.eol_rule),
             "replaced_by": details.replaced_by_record,
             "note": details.note,
+            "security": self.notices(product),
             "releases": self.releases(product),
             "disputes": DisputeFinder(self.facts).of_product(product.id),
         }
+
+    def notices(self, product: Product, mask: int = -1) -> list[Content]:
+        """Return what has been said of the security of some elements by the day, the newest first: advisories, then yanks."""
+        until = self.day.toordinal()
+        known = (a for a in self.facts.advisories if a.product == product.id and a.mask & mask and a.since <= until)
+        told = [
+            {"message": a.message, "since": date.fromordinal(a.since).isoformat(), "sources": source_payloads(a.sources)}
+            for a in sorted(known, key=lambda a: (a.kind != "security", -a.since))
+            if a.kind in ("security", "vulnerability")
+        ]
+        yanked = [e for e in self.facts.elements(product.id).of(mask) if _SECURITY.search(e.yank_reason or "")]
+        for reason in dict.fromkeys(e.yank_reason or "" for e in yanked):
+            gone = [e for e in yanked if e.yank_reason == reason]
+            releases = list(dict.fromkeys(e.release for e in reversed(gone)))
+            named = releases[0] if len(releases) == 1 else f"{len(releases)} releases"
+            told.append(
+                {
+                    "message": f"yanked, {named}: {reason.strip().rstrip('.')}",
+                    "since": date.fromordinal(min(e.yank_by or until for e in gone)).isoformat(),
+                    "sources": source_payloads(element_sources(self.facts, gone[-1])),
+                }
+            )
+        return told
 
     def chosen(self, product: Product, version: str) -> list[Content]:
         """Return the releases that a version word means, newest first; raises UsageError where there is none."""
@@ -98,6 +124,7 @@ class Catalog:
             "released_basis": row.basis if row else None,
             "eol": row.eol if row else None,
             "note": row.note if row else None,
+            "security": self.notices(product, bits),
             "disputed": [
                 day for day in ("released", "end-of-life") if DisputeFinder(self.facts).dated(product.id, day) & bits
             ],
@@ -273,6 +300,9 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
         lines += [f"  source: {text}" for text, _ in rule.sources]
     if other := details.replaced_by:
         lines.append(f"replaced by: {other.product} {other.specifier}" + (f" on {other.device}" if other.device else ""))
+    for notice in content["security"]:
+        lines.append(f"security: {notice['message']} ({notice['since']})")
+        lines += [f"  source: {s['url'] or s['text']}" for s in notice["sources"]]
     if details.note:
         lines.append(f"note: {details.note}")
     lines += ["", f"{len(releases)} releases, newest first:"]
@@ -339,6 +369,9 @@ def _release_lines(entry: Content, day: date) -> str:
     if entry["eol"]:
         last = _dated(entry["eol"], "end-of-life", entry["disputed"])
         lines.append(f"  end of life: {last}{_ended(entry['eol'], day)}")
+    for notice in entry["security"]:
+        lines.append(f"  security: {notice['message']} ({notice['since']})")
+        lines += [f"    source: {s['url'] or s['text']}" for s in notice["sources"]]
     if entry["note"]:
         lines.append(f"  note: {entry['note']}")
     for build in entry["builds"]:

@@ -46,6 +46,7 @@ class CatalogScreen(Names):
         if other := content["replaced_by"]:
             where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
             blocks += labelled_block("instead", f"{self.label(other['product'])} {other['version']}{where}")
+        blocks += labelled_block("security", _notices(content["security"]))
         there = {element.release for element in self.facts.elements(product.id) if element.installable and element.channels}
         built = [entry for entry in content["releases"] if entry["version"] in there]
         releases = built or content["releases"]
@@ -63,17 +64,19 @@ class CatalogScreen(Names):
     def release_lines(self, product: Product, releases: list[Content], day: date) -> list[Line]:
         """Return for the newest of some releases its days, builds, what it needs and what it works with."""
         blocks: list[Block] = []
-        support = ""
+        said: tuple[str, str] = ("", "")
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            support, said = messages.first_sentence(self._support(product, entry, day)), support
-            blocks += self._one(product, entry, day, support if support != said else "")  # alike: said once for both
+            told = (messages.first_sentence(self._support(product, entry, day)), _notices(entry["security"]))
+            support, security = ("" if text == before else text for text, before in zip(told, said, strict=True))
+            blocks += self._one(product, entry, day, support, security)  # what is alike is said once for both
+            said = told
         if len(releases) > _RELEASES:
             rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
             blocks.append(Block([BLANK, *labelled("more", rest)]))
         return self._finished(blocks, day, ["--why: sources"])
 
-    def _one(self, product: Product, entry: Content, day: date, support: str) -> list[Block]:
+    def _one(self, product: Product, entry: Content, day: date, support: str, security: str) -> list[Block]:
         days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
         if entry["eol"]:
             word = "ended" if entry["eol"] < day.isoformat() else "ends"
@@ -84,6 +87,7 @@ class CatalogScreen(Names):
         name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
         name = f"{product.label} {known}" if known == entry["version"] else name
         blocks = labelled_block("support", support)
+        blocks += labelled_block("security", security)
         foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}
         builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
         others = [build["version"] for build in entry["builds"] if build not in builds]
@@ -242,6 +246,12 @@ def _release(release: Content, end: str | None, title: str) -> list[Line]:
         state.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
     cells = (release["version"], release["released"] or "", named, "  ".join(state))
     return row(labelled(title, "  ".join(cell for cell in cells if cell)), *cells)
+
+
+def _notices(notices: list[Content]) -> str:
+    """Return what is said of the security of releases: the first, and how many more there are."""
+    first = next((notice["message"].rstrip(".") for notice in notices), "")
+    return f"{first}; {len(notices) - 1} more: --why" if len(notices) > 1 else first
 
 
 def _points(entry: Content) -> str:

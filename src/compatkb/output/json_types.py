@@ -599,6 +599,14 @@ class ListedReleaseJson(TypedDict):
     disputed: list[str]
 
 
+class NoticeJson(TypedDict):
+    """What was said of the security of releases: by their vendor, in an advisory, or where they were yanked for it."""
+
+    message: Text
+    since: Day
+    sources: list[SourceJson]
+
+
 class ReleaseJson(TypedDict):
     """A release with its builds, claims, disputes and sources."""
 
@@ -607,6 +615,7 @@ class ReleaseJson(TypedDict):
     released_basis: str | None
     eol: Day | None
     note: str | None
+    security: list[NoticeJson]
     disputed: list[str]
     sources: list[SourceJson]
     builds: list[BuildJson]
@@ -757,6 +766,7 @@ class ProductDocument(DocumentJson):
     eol_rule: EndRuleJson | None
     replaced_by: SuccessorJson | None
     note: str | None
+    security: list[NoticeJson]
     releases: list[ListedReleaseJson]
     disputes: list[DisputeJson]
 

@@ -319,7 +319,9 @@ class AdvisoryEntry(Record):
     """Something that a user of these versions must be told."""
 
     of: Term
-    kind: Literal["security", "driver", "device", "known-issue"]
+    kind: Literal["security", "vulnerability", "driver", "device", "known-issue"]
+    """`security`: nobody mends what is insecure, which a verdict warns of. `vulnerability`: one published advisory, which is
+    shown and found, and changes no verdict."""
     message: Text
     since: date
     to: tuple[Term, ...] = ()  # only beside these

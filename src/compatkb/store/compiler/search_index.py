@@ -180,7 +180,8 @@ def _advisories(facts: Snapshot) -> Iterator[Searchable]:
         version = facts.elements(product)[newest].release if newest >= 0 else None
         command = ("compatkb", "show", product, *([version] if version else ()))
         title = f"{advisory.kind} advisory on {product}{f' {version}' if version else ''}"
-        names, remarks = (product, advisory.kind), _some(advisory.message)
+        about = "security notice, CVE" if advisory.kind in ("security", "vulnerability") else None
+        names, remarks = (product, advisory.kind), _some(advisory.message, about)
         yield Searchable("advisory", product, version, title, names, remarks, command, place, advisory.since)
 
 
