@@ -246,7 +246,7 @@ def test_a_short_phrase(facts: Snapshot, run: Callable[..., Run], phrase: str, c
     made = diagnose(facts, phrase, clock())
     assert (made.candidates[0].id if made.candidates else None) == cause
     for words in ([phrase], phrase.split()):
-        assert run("diagnose", *words).code == (0 if cause else 1)
+        assert run("diagnose", *words).code == (0 if cause else 7)
 
 
 def test_a_replaced_build(facts: Snapshot) -> None:
@@ -432,11 +432,11 @@ def test_file_of_a_windows_shell(run: Callable[..., Run], tmp_path: Path) -> Non
 
 
 def test_unknown_text(run: Callable[..., Run], tmp_path: Path) -> None:
-    """A text without a known cause is answered with 1, and says so."""
+    """A text without a known cause is answered with 7, and says so."""
     path = tmp_path / "log.txt"
     path.write_text("KeyError: 'x'\n", encoding="utf-8")
     done = run("diagnose", str(path))
-    assert (done.code, "no known cause" in done.out) == (1, True)
+    assert (done.code, "no known cause" in done.out) == (7, True)
     assert "compatkb doctor" in done.out
 
 
