@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from compatkb.errors import UNKNOWN, CompatkbError, ProblemsError, UnavailableError, UsageError
+from compatkb.errors import UNKNOWN, CompatkbError, ProblemsError, StaleError, UnavailableError, UsageError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
@@ -35,7 +35,7 @@ def _run(argv: list[str]) -> int:
 
     def refuse(problems: Sequence[str], code: int) -> int:
         print_errors(problems)
-        if _wants(argv, "--format", "json"):
+        if code != StaleError.exit_code and _wants(argv, "--format", "json"):  # what is stale was printed
             from compatkb.output.documents import refusal
 
             print(refusal(problems, code), end="", flush=True)

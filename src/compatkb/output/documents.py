@@ -79,7 +79,7 @@ def json_text(content: object) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-_KINDS = {2: "usage", 3: "data", 4: "stale", 5: "unavailable", 6: "gave-up", 7: "unknown"}
+_KINDS = {2: "usage", 3: "data", 5: "unavailable", 6: "gave-up", 7: "unknown"}
 
 
 def refusal(problems: Sequence[str], exit_code: int) -> str:

@@ -276,7 +276,7 @@ class RefusalJson(TypedDict):
 
     exit_code: Annotated[int, Says("The exit code of the command.", minimum=1, maximum=130)]
     kind: Annotated[
-        Annotated[str, one_of("usage", "data", "stale", "unavailable", "gave-up", "unknown", "other")],
+        Annotated[str, one_of("usage", "data", "unavailable", "gave-up", "unknown", "other")],
         Says("What the exit code means, in a word."),
     ]
     problems: Annotated[list[ProblemJson], Says("Everything that is wrong, in the order in which it was found.", min_items=1)]
