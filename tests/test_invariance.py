@@ -54,7 +54,7 @@ def idle_words(base: KnowledgeBase, question: Question, answer: Answer) -> Itera
     yield "numpy", asked(base, question, "numpy")
     more = asked(base, question, needs=("torch.compile",))
     kept = {e.product: e.version for e in more.stacks[0].packages} if more.stacks else {}
-    if more.stacks and more.stacks[0].features[0].level <= answer.stacks[0].level and kept.get("torch") == torch.version:
+    if kept.get("torch") == torch.version:  # the feature may lead to another release
         yield "torch.compile", more
 
 

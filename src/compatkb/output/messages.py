@@ -149,3 +149,19 @@ def sentence(text: str) -> str:
     """Return a text as a sentence; names of packages keep their spelling at its head."""
     text = text[0].upper() + text[1:] if text.split(" ", 1)[0] in _SMALL else text
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+PASSED_OVER = {
+    "denied": "no build fits what was asked",
+    "is_unknown": "nothing says that it works here",
+    "is_flawed": "a known issue on this machine",
+    "is_outdated": "part of it has ended, was yanked or is insecure",
+    "is_of_other_kind": "only builds for another device",
+    "is_presumed": "its packages are not confirmed",
+    "device": "for another device",
+    "route": "in another way",
+    "age": "its series is older",
+    "level": "probably works, part of it is only inferred",
+    "warnings": "works, with more warnings",
+}
+"""Why a newer release does not lead, by the field of the order of preference that decides."""

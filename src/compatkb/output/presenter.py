@@ -10,7 +10,9 @@ from compatkb.engine.advice import FeatureSupport, StackWarning
 from compatkb.engine.alternatives import Alternative
 from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
+from compatkb.engine.newer import passed_over
 from compatkb.engine.stacks import Stack
+from compatkb.errors import GaveUpError
 from compatkb.output import messages
 from compatkb.output.causes import Causes
 from compatkb.output.disputes import DisputeFinder
@@ -82,7 +84,8 @@ class Presenter(Causes):
         asked = {*(pin.product for pin in request.pins), *request.bare} - {route.provider for route in self.facts.routes}
         others = any(products[product].role == Role.PACKAGE for product in asked)
         fixed = bool(request.pin("python") and request.pin("os"))
-        rows = rows_of(request, headline, groups, shown, beside, names_others=others) if is_positive else ()
+        newer = self._newer(answer) if is_positive else ""
+        rows = rows_of(request, headline, groups, shown, beside, newer, names_others=others) if is_positive else ()
         nearest = tuple(map(self.near, answer.nearest))
         reasons = () if stacks or answer.causes else (self.excluded(),)
         return AnswerView(
@@ -90,6 +93,17 @@ class Presenter(Causes):
             sections_of(shown) if shown else (), rows, tuple(map(self.cause, answer.causes)), reasons, nearest, beside,
             () if is_positive else tuple(self._ways(answer, nearest)), fixed, answer.gave_up,
         )  # fmt: skip
+
+    def _newer(self, answer: Answer) -> str:
+        """Return why the answer does not lead with a newer release; empty where there is none."""
+        try:
+            passed = passed_over(self.facts, self.request, answer.stacks[0])
+        except GaveUpError:
+            return ""
+        releases_by_why: dict[str, list[str]] = {}
+        for one in passed:
+            releases_by_why.setdefault(messages.PASSED_OVER[one.why], []).append(one.element.release)
+        return "; ".join(f"{', '.join(releases)}: {why}" for why, releases in releases_by_why.items())
 
     def _headline(self, shown: Sequence[StackGroup]) -> str:
         """Return what a verdict is about: the best stack and where it runs; where systems differ, each of them."""

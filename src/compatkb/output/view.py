@@ -244,10 +244,14 @@ def rows_of(
     groups: Sequence[StackGroup],
     shown: Sequence[StackGroup],
     beside: Sequence[BesideView],
+    newer: str,
     *,
     names_others: bool,
 ) -> tuple[AnswerRow, ...]:
-    """Return what is said of a positive answer below its commands; `names_others` is whether other packages were asked for."""
+    """Return what is said of a positive answer below its commands.
+
+    `newer` is why it leads with no newer release; `names_others` is whether other packages were asked for.
+    """
     best = groups[0]
     stack = best.best
     fixed = bool(request.pin("python") and request.pin("os"))
@@ -257,6 +261,7 @@ def rows_of(
     rows.append(AnswerRow("needs", tuple(_needs(best.stacks)), 1))
     if not request.pin("hardware"):
         rows.append(AnswerRow("hardware", (", ".join(value.id for value in stack.hardware),), 4))
+    rows.append(AnswerRow("why not newer", (newer,), 5))
     rows += [AnswerRow(b.label, (b.text,), 3 if b.kind == "default-index" else 1, b.stack) for b in beside]
     rows += [AnswerRow("differs", (text,), 6, when_brief=True) for text in best.differences[:_FEW]]
     held = stack.held | {pin.product for pin in request.pins} | set(request.bare)

@@ -1,0 +1,64 @@
+"""Why an answer does not lead with a newer release: the first rule of the order of preference by which it lost."""
+
+from typing import NamedTuple
+
+from compatkb.core.vocabulary import Certainty
+from compatkb.engine.budget import Budget
+from compatkb.engine.preference import Quality, preference
+from compatkb.engine.problem import problem_of
+from compatkb.engine.search import Aim, Search
+from compatkb.engine.stacks import Stack
+from compatkb.store.reader import Snapshot
+from compatkb.store.records import Element, Request
+
+DENIED, UNKNOWN = "denied", "is_unknown"
+MOST = 3
+"""Of so many releases, the newest ones, it is told."""
+
+
+class PassedOver(NamedTuple):
+    """A newer release of what brings the device, and why it does not lead: the field of `Quality` that decides.
+
+    DENIED where nothing goes with it on the systems and Pythons of the answer.
+    """
+
+    element: Element
+    why: str
+
+
+def passed_over(facts: Snapshot, request: Request, best: Stack) -> tuple[PassedOver, ...]:
+    """Return the newest of the releases of the product that brings the device which the best stack passes over.
+
+    Those that a pin leaves out are not among them: the user passed over these. Raises GaveUpError.
+    """
+    route = next(route for route in facts.routes if route.id == best.route)
+    held = next((element for element in best.packages if element.product == route.provider), None)
+    pin = request.pin(route.provider)
+    if held is None or held.has_ended(request.today):
+        return ()
+    newer: dict[str, int] = {}
+    for element in reversed(facts.elements(route.provider)):
+        is_newer = element.idx > held.idx and element.release != held.release and best.device in element.devices
+        is_admitted = element.installable and not element.is_preview and (pin is None or bool(pin.mask >> element.idx & 1))
+        if is_newer and is_admitted:
+            newer[element.release] = newer.get(element.release, 0) | 1 << element.idx
+    problem = problem_of(facts, request, best.device, route, Budget())
+    told = []
+    for mask in list(newer.values())[:MOST]:
+        element = facts.elements(route.provider)[mask.bit_length() - 1]
+        left = problem.limited_to({route.provider: mask & problem.domains[route.provider]}, best.cells(facts))
+        hits = Search(left, Aim.BEST, Certainty.INFERRED).run()
+        if hits:
+            why = _deciding(min(preference(hit.problem, hit.quality) for hit in hits), best)
+        else:
+            why = UNKNOWN if Search(left, Aim.FIRST).run() else DENIED
+        told.append(PassedOver(element, why))
+    return tuple(told)
+
+
+def _deciding(key: tuple[int, ...], best: Stack) -> str:
+    """Return the name of the first field in which a preference is behind that of the best stack."""
+    before = Quality._fields.index("age")
+    names = (*Quality._fields[:before], "device", "route", *Quality._fields[before:])
+    least: tuple[object, ...] = best.rank
+    return next((name for name, own, other in zip(names, key, least, strict=False) if own != other), names[-1])

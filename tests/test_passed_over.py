@@ -1,0 +1,60 @@
+"""Why an answer does not lead with a newer release: by the rule that decided, and never for what a pin left out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import build, compiled, files_of, needs, product, release, request, wheel
+
+from compatkb import KnowledgeBase
+from compatkb.authoring.build_knowledge import build_knowledge
+from compatkb.engine.answer import resolve
+from compatkb.engine.newer import passed_over
+from compatkb.output.presenter import present
+
+GUESSED = [wheel(basis="inferred")]
+
+
+def reasons(tmp_path: Path, newest: dict[str, Any], *claims: Any, pins: dict[str, str] | None = None) -> dict[str, str]:
+    """Return why torch 2.0, a release with some properties, is passed over for torch 1.0."""
+    torch = product("torch", releases=[release("2.0", **newest), "1.0"], claims=claims)
+    ext = product("ext", releases=["2.0", "1.0"], claims=[needs("ext", "torch")])
+    facts = compiled(build_knowledge(files_of([torch, ext])), tmp_path)
+    asked = request(facts, pins or {}, bare=["torch"])
+    best = resolve(facts, asked).stacks[0]
+    assert best.packages[0].version == "1.0"
+    return {one.element.release: one.why for one in passed_over(facts, asked, best)}
+
+
+@pytest.mark.parametrize(
+    ("newest", "claims", "pins", "why"),
+    [
+        ({"builds": [build("2.0", wheels=GUESSED)]}, [], {}, {"2.0": "is_presumed"}),
+        (
+            {"builds": [build("2.0", wheels=[wheel(["3.11"])], wheels_complete=True)]},
+            [],
+            {"python": "3.12"},
+            {"2.0": "denied"},
+        ),
+        ({}, [needs("torch==2.0", "ext==1.0")], {"ext": "2.0"}, {"2.0": "denied"}),
+        ({}, [], {"torch": "1.0"}, {}),
+    ],
+    ids=["presumed", "no-wheel", "another-package", "pinned-out"],
+)
+def test_the_rule_that_decides_is_told(
+    tmp_path: Path, newest: dict[str, Any], claims: list[Any], pins: dict[str, str], why: dict[str, str]
+) -> None:
+    """What is presumed, what lacks a wheel, what excludes a package; of what the user left out there is nothing to say."""
+    assert reasons(tmp_path, newest, *claims, pins=pins) == why
+
+
+def test_the_row_is_there_where_a_newer_release_is(base: KnowledgeBase) -> None:
+    """An answer that leads with 2.14 says in a line why not 2.15; one about a pinned release does not."""
+
+    def row(*words: str) -> str:
+        view = present(base.facts, base.resolve(words=list(words)))
+        return "".join(text for row in view.rows if row.label == "why not newer" for text in row.texts)
+
+    assert "2.15.0: its packages are not confirmed" in row("B580", "ubuntu24.04", "py3.12")
+    assert "2.15.0" in row("xpu", "linux", "py3.9")
+    assert row("torch==2.8.0+xpu") == ""
