@@ -1,8 +1,10 @@
 """Known issues: all conditions must hold, what nobody said leaves an issue open, a cure leads out of it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run, clock
@@ -62,6 +64,52 @@ def test_an_issue_of_another_package_is_not_told(facts: Snapshot) -> None:
     """A package that the whole environment lacks has no issue there."""
     told = found(facts, {"torch": "2.13.0+xpu"}, device="xpu")
     assert all("vllm" not in products_of(issue) for issue in known_issues(facts) if issue.id in told)
+
+
+def told(run: Callable[..., Run], *words: str) -> dict[str, Any]:
+    """Return the known issues of the best stack by their ids."""
+    answer = json.loads(run("resolve", *words, "--format", "json").out)
+    return {issue["id"]: issue for issue in answer["stacks"][0]["known_issues"]}
+
+
+def test_an_answer_tells_them(run: Callable[..., Run]) -> None:
+    """What the best stack has on the GPU that was named is told, on the screen and for programs; what decides is said."""
+    words = ("torch==2.13.0", "b580", "ubuntu24.04")
+    issues = told(run, *words)
+    assert issues[NONZERO]["when"] == ["compute runtime older than 26.22.38646.4"]
+    assert "compute runtime 26.22.38646.4 or newer" in issues[NONZERO]["cures"][0]
+    assert "known issues" in run("resolve", *words).out
+    assert NONZERO in " ".join(issues)
+    assert "lose rows" in run("resolve", *words, "--why").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("torch==2.12.0", "b580", "ubuntu24.04"),
+        ("torch==2.13.0", "max1550", "ubuntu24.04"),
+        ("torch==2.13.0", "xpu", "linux"),
+        ("torch==2.13.0", "cpu", "linux"),
+    ],
+    ids=["another release", "another GPU", "no GPU named", "CPU"],
+)
+def test_an_answer_tells_no_others(run: Callable[..., Run], words: tuple[str, ...]) -> None:
+    """An issue of another release, GPU or device, or of a GPU that nobody named, is not told."""
+    assert NONZERO not in told(run, *words)
+
+
+def test_a_cure_brings_no_grave_issue(run: Callable[..., Run]) -> None:
+    """No cure is told that leads to a release which is sure to have another grave issue on the same GPU."""
+    grave = {"wrong results", "crash", "hang", "cannot be installed or imported"}
+    issues = told(run, "torch==2.13.0", "b580", "ubuntu24.04")
+    for issue in issues.values():
+        for spec in re.findall(r"torch (\d\S+) or newer", " ".join(issue["cures"])):
+            there = told(run, f"torch>={spec}", "b580", "ubuntu24.04")
+            assert not [
+                other
+                for other in there.values()
+                if other["effect"] in grave and not other["when"] and other["id"] not in issues
+            ], issue["id"]
 
 
 def test_cures_lead_out(facts: Snapshot) -> None:

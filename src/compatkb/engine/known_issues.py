@@ -127,14 +127,15 @@ def holds(facts: Snapshot, condition: IssueCondition, place: Surroundings) -> bo
     if not versions:
         return False if place.is_whole and product and product.role in (Role.PACKAGE, Role.COMPANION) else None
     scheme = Scheme(product.scheme) if product else Scheme.PEP440
-    found = {_within(scheme, condition.spec, version) for version in versions}
+    found = {within(scheme, condition.spec, version) for version in versions}
     return found.pop() if len(found) == 1 else None
 
 
-def _within(scheme: Scheme, spec: str, version: str) -> bool | None:
+def within(scheme: Scheme, spec: str, version: str) -> bool | None:
+    """Return whether a range names a version; None for a version of a form that the product does not have."""
     try:
         return matches(spec, version) if scheme is Scheme.PEP440 else admits(scheme, spec, version)
-    except ValueError:  # of a form that this product does not have
+    except ValueError:
         return None
 
 

@@ -1,10 +1,27 @@
 """Known issues in words: what is wrong, where, what cures it."""
 
 import re
+from functools import reduce
+from operator import or_
 
-from compatkb.engine.known_issues import GPUS, IssueCondition, IssueMatch, KnownIssue
+from compatkb.core.versions import Scheme
+from compatkb.engine.known_issues import (
+    DEVICE,
+    GPUS,
+    HARDWARE,
+    SYSTEM,
+    IssueCondition,
+    IssueMatch,
+    KnownIssue,
+    Surroundings,
+    known_issues,
+    match_at,
+    within,
+)
+from compatkb.engine.stacks import Stack
 from compatkb.output.labels import Names
-from compatkb.output.things import listed
+from compatkb.output.things import StackIssue, listed
+from compatkb.store.records import Request
 
 _EFFECTS = {
     "wrong-result": "wrong results",
@@ -14,6 +31,31 @@ _EFFECTS = {
     "missing": "missing",
     "slow": "slow",
 }
+GRAVE = frozenset(_EFFECTS[name] for name in ("wrong-result", "crash", "hang", "install"))
+"""What an answer tells on its first screen."""
+_FEW = 3  # versions that a pin of a machine's part may name
+
+
+def spec_in_words(spec: str) -> str:
+    """Return a specifier as people say it: `older than 26.22`, `2.13 or newer`, `2.13 to before 2.14`."""
+    clauses = [re.fullmatch(r"([<>=!~]+)\s*(.+)", part.strip()) for part in spec.split(",")]
+    said = {match[1]: match[2] for match in clauses if match}
+    low = said.get(">=") or said.get(">")
+    if set(said) <= {"<"}:
+        return f"older than {said['<']}"
+    if set(said) <= {"<="}:
+        return f"up to {said['<=']}"
+    if set(said) <= {"=="}:
+        return said["=="]
+    if set(said) == {">="}:
+        return f"{low} or newer"
+    if set(said) == {">=", "<"}:
+        return f"{low} to before {said['<']}"
+    if set(said) == {">", "<="}:
+        return f"newer than {low}, up to {said['<=']}"
+    if set(said) == {">=", "<="}:
+        return f"{low} to {said['<=']}"
+    return spec
 
 
 def issue_condition(names: Names, condition: IssueCondition) -> str:
@@ -22,8 +64,79 @@ def issue_condition(names: Names, condition: IssueCondition) -> str:
         return f"{condition.spec.removeprefix('>=')} or more GPUs"
     if condition.spec:
         name = names.label(condition.product)
-        return name if condition.spec == ">=0" else f"{name} {condition.spec}"
+        return name if condition.spec == ">=0" else f"{name} {spec_in_words(condition.spec)}"
     return f"on {listed([names.value(condition.product, name) for name in condition.values])}"
+
+
+def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIssue, ...]:
+    """Return the known issues that a stack has or may have on what a request fixes, the surest and gravest first.
+
+    Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out. A cure is told
+    where it brings no grave issue of its own.
+    """
+    facts = names.facts
+    masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
+    masks |= {DEVICE: facts.word(DEVICE, stack.device) or 0}
+    masks.setdefault(SYSTEM, reduce(or_, (facts.word(SYSTEM, name) or 0 for name in stack.os), 0))
+    pinned = {pin.product: facts.elements(pin.product).of(pin.mask) for pin in request.pins if pin.product not in masks}
+    versions = {product: tuple(e.version for e in elements) for product, elements in pinned.items() if len(elements) <= _FEW}
+    place = Surroundings(versions | {element.product: (element.version,) for element in stack.packages}, masks)
+    matches = _matches(names, place)
+    order = list(_EFFECTS)
+    matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
+    return tuple(
+        StackIssue(
+            match.issue.id,
+            match.issue.title,
+            _EFFECTS[match.issue.effect],
+            match.issue.state,
+            tuple(issue_condition(names, condition) for condition in match.unsaid),
+            _clean_cures(names, match.issue, place),
+            match.issue.sources,
+        )
+        for match in matches
+    )
+
+
+def _matches(names: Names, place: Surroundings) -> list[IssueMatch]:
+    """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none."""
+    found = (match_at(names.facts, issue, place) for issue in known_issues(names.facts) if issue.ranks)
+    return [
+        match
+        for match in found
+        if match
+        and match.issue.state != "not-reproduced"
+        and all(condition.product != HARDWARE for condition in match.unsaid)
+        and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
+    ]
+
+
+def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
+    """Return in words the versions that cure an issue and bring no grave issue that was not there before."""
+    cures, there_already = [], _sure(names, place)
+    for product, spec in _targets(issue):
+        scheme = Scheme(names.facts.products[product].scheme)
+        fitting = [e.version for e in names.facts.elements(product) if within(scheme, spec, e.version)]
+        own = place.versions.get(product, ("",))[0].partition("+")[2]
+        alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
+        there = place._replace(versions={**place.versions, product: tuple(alike[-1:])}) if alike else place
+        brought = _sure(names, there) - {issue.id} - there_already
+        if not alike or not brought:
+            cures.append(f"{names.label(product)} {spec_in_words(spec)}")
+    return (f"use {' or '.join(cures)}",) if cures else ()
+
+
+def _sure(names: Names, place: Surroundings) -> set[str]:
+    """Return the grave issues that are sure to be at a place, by their ids."""
+    matches = (match for match in _matches(names, place) if not match.unsaid)
+    return {match.issue.id for match in matches if _EFFECTS[match.issue.effect] in GRAVE}
+
+
+def issue_line(issue: StackIssue) -> str:
+    """Return an issue in one sentence: if the compute runtime is older than 26.22: what is wrong (the cure)."""
+    when = f"if {listed(issue.when)}: " if issue.when else ""
+    cure = f" ({issue.cures[0]})" if issue.cures else ""
+    return f"{when}{issue.title}{cure}"
 
 
 def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
@@ -40,7 +153,7 @@ def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
 
 def issue_cures(names: Names, issue: KnownIssue) -> tuple[str, ...]:
     """Return the versions that cure an issue, one line for all; the steps of its other cures are not among them."""
-    versions = [f"{names.label(name)} {spec}" for name, spec in _targets(issue)]
+    versions = [f"{names.label(name)} {spec_in_words(spec)}" for name, spec in _targets(issue)]
     return (f"use {' or '.join(versions)}",) if versions else ()
 
 

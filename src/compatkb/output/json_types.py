@@ -119,6 +119,18 @@ class WarningJson(TypedDict):
     sources: Annotated[list[SourceJson], Says("The documents that say so, best first.")]
 
 
+class StackIssueJson(TypedDict):
+    """A known issue that a stack has or may have."""
+
+    id: Annotated[Text, Says("Its id in the data.")]
+    title: Annotated[Text, Says("What goes wrong.")]
+    effect: Annotated[Text, Says("What a user sees of it.")]
+    state: Annotated[Text, Says("open, fixed or wont-fix.")]
+    when: Annotated[list[str], Says("Conditions that the request does not settle, in words; empty where the stack has it.")]
+    cures: Annotated[list[str], Says("What takes it away without a grave issue in its place.")]
+    sources: Annotated[list[SourceJson], Says("Where it was read.")]
+
+
 class StackImageJson(TypedDict):
     """A container image tag."""
 
@@ -196,6 +208,7 @@ class StackJson(StackBriefJson):
     bounds: Annotated[
         dict[str, Text], Says("Product id to the PEP 440 specifier that the install command adds, since no metadata say it.")
     ]
+    known_issues: Annotated[list[StackIssueJson], Says("Known issues that it has or may have, the surest and gravest first.")]
     indexes: Annotated[Texts, Says("Addresses of the package indexes needed; `default` is the client's own.")]
     images: Annotated[list[StackImageJson], Says("Container image tags declared to contain the stack.")]
     disputes: Annotated[list[DisputeJson], Says("Disagreements between sources that this rests on, open ones first.")]

@@ -8,7 +8,7 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.output import commands, messages
 from compatkb.output.documents import SCHEMA, json_text, source_payloads
 from compatkb.output.registry import Wanted
-from compatkb.output.things import ClaimView, Instead, Link, Offered, StackView, Warned
+from compatkb.output.things import ClaimView, Instead, Link, Offered, StackIssue, StackView, Warned
 from compatkb.output.view import AnswerView, CauseView, Near
 from compatkb.store.records import Request
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         NearJson,
         RequestJson,
         StackBriefJson,
+        StackIssueJson,
         StackJson,
         WarningJson,
     )
@@ -96,6 +97,7 @@ def stack_payload(stack: StackView, *, why: bool = False) -> "StackJson":
         "software": {label: values for label, values in shown.items() if values},
         "features": [feature_payload(offered) for offered in stack.features],
         "bounds": {product.id: spec for product, spec in stack.bounds},
+        "known_issues": [issue_payload(issue) for issue in stack.issues],
         "indexes": commands.indexes_of(stack),
         "images": stack.evidence.images,
         "disputes": stack.evidence.disputes,
@@ -109,6 +111,19 @@ def stack_payload(stack: StackView, *, why: bool = False) -> "StackJson":
             for build in stack.packages
         ]
     return content
+
+
+def issue_payload(issue: StackIssue) -> "StackIssueJson":
+    """Return a known issue of a stack."""
+    return {
+        "id": issue.id,
+        "title": issue.title,
+        "effect": issue.effect,
+        "state": issue.state,
+        "when": list(issue.when),
+        "cures": list(issue.cures),
+        "sources": source_payloads(issue.sources),
+    }
 
 
 def feature_payload(offered: Offered) -> "FeatureJson":

@@ -17,6 +17,7 @@ from compatkb.output import messages
 from compatkb.output.causes import Causes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
+from compatkb.output.issue_text import stack_issues
 from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
 from compatkb.output.things import (
     BuildView,
@@ -200,7 +201,8 @@ class Presenter(Causes):
             tuple(self._needs(stack)),
             f"{device.needs}; no minimum version is known" if unknown and device and device.needs else "",
             tuple((facts.products[product], spec) for product, spec in stack.bounds),
-            tuple(map(self.warned, stack.warnings)), tuple(map(self.offered, stack.features)),
+            tuple(map(self.warned, stack.warnings)), lambda: stack_issues(self, stack, request),
+            tuple(map(self.offered, stack.features)),
             next((each for each in recipes if each.product in {build.product.id for build in builds if build.named}), None),
             tuple(pin for each in recipes for pin in each.waives), device.proof if device else None,
             Evidence(facts, stack, request.as_of, made),

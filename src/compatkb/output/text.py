@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from compatkb.output import disputes, messages
 from compatkb.output.commands import POSIX, pip_commands, proof_command, short_proof
 from compatkb.output.documents import Numbers, address, short
+from compatkb.output.issue_text import issue_line
 from compatkb.output.registry import Wanted
 from compatkb.output.screen import (
     BLANK,
@@ -224,6 +225,7 @@ def _stack(stack: StackView, numbers: Numbers) -> list[Line]:
     lines += _disputes(stack.evidence.disputes, numbers)
     names = ", ".join(f"{build.distribution or build.product.id} {build.version}" for build in stack.run_times)
     lines += _section("also installs", [names] if names else [])
+    lines += _section("known issues", [f"{issue_line(issue)} {numbers.marks(issue.sources)}" for issue in stack.issues])
     lines += _section("container images", [image["image"] + _marks(image) for image in stack.evidence.images])
     proof = proof_command(stack)
     if proof:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.core.names import is_free_threaded
@@ -166,6 +167,18 @@ class FirstImage(NamedTuple):
     driver: tuple[str, ...]
 
 
+class StackIssue(NamedTuple):
+    """A known issue in words: what decides where something was not said, and what takes it away."""
+
+    id: str
+    title: str
+    effect: str
+    state: str
+    when: tuple[str, ...]  # all of which must be so; none: it is so
+    cures: tuple[str, ...]
+    sources: Sources
+
+
 @dataclass(frozen=True, eq=False)
 class StackView:
     """Builds that work together on every combination of some systems, architectures and Pythons."""
@@ -189,11 +202,17 @@ class StackView:
     unbounded_need: str  # what its device needs where no version of it is known or asked for
     bounds: tuple[tuple[Product, str], ...]  # products outside the stack, and what they must be
     warnings: tuple[Warned, ...]
+    look_for_issues: Callable[[], tuple[StackIssue, ...]] = field(repr=False, compare=False)
     features: tuple[Offered, ...]
     recipe: InstallRecord | None  # an installation that one command cannot do
     waives: tuple[str, ...]  # the pins that its vendor says to ignore
     proof: str | None  # an expression that prints whether the device can be used
     evidence: "Evidence" = field(repr=False, compare=False)
+
+    @cached_property
+    def issues(self) -> tuple[StackIssue, ...]:
+        """The known issues that it has or may have on what was asked for, the surest and gravest first."""
+        return self.look_for_issues()
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
+from compatkb.output.issue_text import GRAVE, issue_line
 from compatkb.output.things import StackView, Warned, listed, platforms
 from compatkb.store.records import Request, Sources
 
@@ -258,6 +259,7 @@ def rows_of(
     rows = [_sureness(stack), AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings)))]
     if len(shown) == 1 and best.place not in sentence and not fixed:
         rows.append(AnswerRow("runs on", (best.place,), 2))
+    rows.append(AnswerRow("known issues", (_issues(stack),), 2))
     rows.append(AnswerRow("needs", tuple(_needs(best.stacks)), 1))
     if not request.pin("hardware"):
         rows.append(AnswerRow("hardware", (", ".join(value.id for value in stack.hardware),), 4))
@@ -283,6 +285,13 @@ def rows_of(
         more = f" (and {len(issues) - 1} more: --why)" if len(issues) > 1 else ""
         rows.append(AnswerRow("note", (f"{issues[0].detail.rstrip('.')}{more}",), 5))
     return tuple(row for row in rows if any(row.texts))
+
+
+def _issues(stack: StackView) -> str:
+    """Return the gravest known issues, and how many more there are."""
+    told = [issue for issue in stack.issues if issue.effect in GRAVE][:_FEW]
+    more = len(stack.issues) - len(told)
+    return "; ".join([*map(issue_line, told), *([f"{more} more: --why"] if told and more else [])])
 
 
 def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:
