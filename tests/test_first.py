@@ -1,6 +1,7 @@
 """The requests of tests/cases/first: which stack comes first was worked out from release notes, matrices and lock files."""
 
 import json
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from conftest import ROOT, Run
 from families import product_file
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 from test_cases import holds
 
 from compatkb.core.names import word_key
@@ -76,6 +79,51 @@ def shown(answer: Content) -> list[Any]:
     """Return what the first stacks of an answer are, for a message."""
     fields = ("verdict", "route", "os", "python", "packages")
     return [answer["verdict"], *([stack[field] for field in fields] for stack in answer["stacks"][:2])]
+
+
+ROWS = [row for path in sorted((ROOT / "tests/cases/first/table").glob("*.toml")) for row in load(path)["case"]]
+"""Requests worked out by hand from release notes, build matrices and documents, before anybody had asked the program."""
+QUICK_ROWS = 7  # of so many rows one is asked each time
+
+
+@pytest.mark.verdict
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=pytest.mark.long if number % QUICK_ROWS else ()) for number, row in enumerate(ROWS)],
+    ids=lambda row: row["id"],
+)
+def test_row_of_the_table(row: dict[str, Any], run: Callable[..., Run]) -> None:
+    """The verdict, the series and the device of what leads are those of the table; what it forbids is in no command."""
+    done = run(*shlex.split(row["request"]), "--format", "json")
+    wrong = list(deviations(row, json.loads(done.out)))
+    assert bool(wrong) is row.get("known-failure", False), (wrong, row["why"])
+
+
+def deviations(row: Content, answer: Content) -> Iterator[str]:
+    """Yield in words where an answer is otherwise than a row of the table says."""
+    allowed, verdict = row["verdict"], answer["verdict"]
+    if verdict not in allowed:
+        yield f"{verdict} instead of {allowed}"
+    if verdict in VOUCHED:
+        lead = answer["stacks"][0]
+        release = Version(lead["packages"].get("torch", "0").partition("+")[0])
+        if row.get("torch") and not any(SpecifierSet(spec).contains(release, prereleases=True) for spec in row["torch"]):
+            yield f"torch {release} instead of {row['torch']}"
+        if row.get("device", lead["device"]) != lead["device"]:
+            yield f"for {lead['device']} instead of {row['device']}"
+        command = " ".join(lead["install"])
+        yield from (f"with {name}" for name in row.get("forbid", ()) if name in lead["packages"] or name in command)
+    elif row.get("torch") and VOUCHED.issuperset(allowed):
+        yield f"no torch, instead of {row['torch']}"
+    elif row.get("way-out") and not (answer["nearest"] or answer["beside"]):
+        yield f"no way out, instead of {row['way-out']}"
+
+
+def test_rows_have_sources() -> None:
+    """Each row says where its answer is from and why, and what is doubtful is marked."""
+    assert len(ROWS) > 300
+    assert len({row["request"] for row in ROWS}) == len(ROWS)
+    assert all(row["sources"] and len(row["why"]) > 10 for row in ROWS)
 
 
 def test_every_family_is_asked_for() -> None:
