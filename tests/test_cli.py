@@ -28,8 +28,8 @@ def test_headline_question(run: Runner) -> None:
     said = " ".join(cause["message"] for cause in answer["causes"])
     for words in (
         "source only",
-        "IPEX 2.3.110+xpu needs torch 2.3.1+cxx11.abi",
-        "IPEX 2.5.10+xpu needs torch 2.5.1+cxx11.abi",
+        "stops unless torch is 2.3",
+        "IPEX 2.5.10+xpu needs torch 2.5",
     ):
         assert words in said
     assert all(cause["certain"] and cause["sources"] for cause in answer["causes"])

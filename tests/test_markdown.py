@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from compatkb.output.writers import Links, Span, Table, cell, fence, render, table
+from compatkb.output.writers import Links, Span, Table, cell, fence, render
 
 READER = MarkdownIt("commonmark").enable("table")
 TEXT = st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp")), max_size=30)
@@ -46,14 +46,14 @@ def plain(text: str) -> str:
 @example("_a_b_ _")
 def test_cell_shows_what_it_is_given(text: str) -> None:
     """Whatever the text, the cell shows it, and neither it nor its neighbour becomes anything else."""
-    assert shown(table(("a", "b"), [(text, "beside")])) == [["a", "b"], [plain(text), "beside"]]
+    assert shown(render([Table(("a", "b"), ((text, "beside"),))], Links())) == [["a", "b"], [plain(text), "beside"]]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_become_breaks(end: str) -> None:
     """A cell has one line; line ends in the text are shown as such."""
     assert cell(f"a{end}b") == "a<br>b"
-    assert shown(table(("x",), [(f" a {end} b|c ",)])) == [["x"], ["a\nb|c"]]
+    assert shown(render([Table(("x",), ((f" a {end} b|c ",),))], Links())) == [["x"], ["a\nb|c"]]
 
 
 def test_control_characters_are_dropped() -> None:
@@ -70,7 +70,7 @@ def test_plain_names_stay_plain() -> None:
 def test_rows_are_as_wide_as_the_head() -> None:
     """A row with a missing cell is a mistake, not a shifted table."""
     with pytest.raises(ValueError, match="1 cells in a table of 2"):
-        table(("a", "b"), [("a",)])
+        render([Table(("a", "b"), (("a",),))], Links())
 
 
 @given(st.text(alphabet="`~ab\n <", max_size=40))

@@ -109,6 +109,7 @@ def test_a_word_of_no_or_several_meanings_is_refused_or_read_as_all(word: str, f
 def test_words_are_looked_up_in_what_was_read_once(shipped: str) -> None:
     """A second question with other words of the same products asks the snapshot nothing."""
     facts = Snapshot(shipped)
+    assert facts.architectures  # which words of systems need
     first = ["torch==2.8.0", "B580", "Ubuntu", "24.04", "py3.12", "xpu"]
     make_request(facts, words=first)
     statements: list[Any] = []

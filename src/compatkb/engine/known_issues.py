@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from compatkb.core.versions import Scheme, admits, matches
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
 
 SYSTEM, HARDWARE, DEVICE = "os", "hardware", "device"
 GPUS = "gpus"  # how many are in use together: no product, and said of a place as if it were the version of one
@@ -27,11 +27,13 @@ class IssueCondition(NamedTuple):
 
 
 class IssueCure(NamedTuple):
-    """What takes an issue away: a product with a specifier, or a step with its sources."""
+    """What takes an issue away: a product with a specifier and its elements, or a step with its sources."""
 
     to: str | None
     do: str | None
     sources: tuple[str, ...]
+    product: str | None = None
+    mask: int = 0
 
 
 class KnownIssue(NamedTuple):
@@ -83,7 +85,10 @@ def _issue(facts: Snapshot, record: Mapping[str, Any]) -> KnownIssue:
         conditions=tuple(_conditions(facts, record)),
         ranks=record["ranks"],
         signs=tuple(record["signs"]),
-        cures=tuple(IssueCure(cure["to"], cure["do"], tuple(cure["sources"])) for cure in record["cures"]),
+        cures=tuple(
+            IssueCure(cure["to"], cure["do"], tuple(cure["sources"]), cure["product"], cure["mask"])
+            for cure in record["cures"]
+        ),
         state=record["state"],
         read=record["read"],
         aliases=tuple(record["aliases"]),
@@ -96,7 +101,7 @@ def _conditions(facts: Snapshot, record: Mapping[str, Any]) -> Iterator[IssueCon
     devices: dict[str, None] = {}
     for each in record["where"]:
         if each["product"]:
-            yield IssueCondition(each["product"], each["range"])
+            yield IssueCondition(each["product"], each["range"], each["mask"])
             if each["device"]:
                 devices[each["device"]] = None
         else:
@@ -126,13 +131,25 @@ def holds(facts: Snapshot, condition: IssueCondition, place: Surroundings) -> bo
     product = facts.products.get(condition.product)
     if not versions:
         return False if place.is_whole and product and product.role in (Role.PACKAGE, Role.COMPANION) else None
-    scheme = Scheme(product.scheme) if product else Scheme.PEP440
-    found = {within(scheme, condition.spec, version) for version in versions}
+    known = _places(facts, condition.product) if product else {}
+    found = {
+        bool(condition.mask >> known[version] & 1) if version in known else _within(product, condition.spec, version)
+        for version in versions
+    }
     return found.pop() if len(found) == 1 else None
 
 
-def within(scheme: Scheme, spec: str, version: str) -> bool | None:
-    """Return whether a range names a version; None for a version of a form that the product does not have."""
+@lru_cache(maxsize=256)
+def _places(facts: Snapshot, product: str) -> dict[str, int]:
+    """Return where each version of a product stands among its elements."""
+    return {element.version: element.idx for element in facts.elements(product)}
+
+
+def _within(product: Product | None, spec: str, version: str) -> bool | None:
+    """Return whether a range names a version that the data do not know; None for one of a form that they cannot read."""
+    from compatkb.core.versions import Scheme, admits, matches  # answers about known versions do without
+
+    scheme = Scheme(product.scheme) if product else Scheme.PEP440
     try:
         return matches(spec, version) if scheme is Scheme.PEP440 else admits(scheme, spec, version)
     except ValueError:

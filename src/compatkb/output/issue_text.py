@@ -4,7 +4,6 @@ import re
 from functools import reduce
 from operator import or_
 
-from compatkb.core.versions import Scheme
 from compatkb.engine.known_issues import (
     DEVICE,
     GPUS,
@@ -16,7 +15,6 @@ from compatkb.engine.known_issues import (
     Surroundings,
     known_issues,
     match_at,
-    within,
 )
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import Names
@@ -82,6 +80,7 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
     versions = {product: tuple(e.version for e in elements) for product, elements in pinned.items() if len(elements) <= _FEW}
     place = Surroundings(versions | {element.product: (element.version,) for element in stack.packages}, masks)
     matches = _matches(names, place)
+    members = {element.product for element in stack.packages}
     order = list(_EFFECTS)
     matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
     return tuple(
@@ -93,6 +92,7 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
             tuple(issue_condition(names, condition) for condition in match.unsaid),
             _clean_cures(names, match.issue, place),
             match.issue.sources,
+            any(condition.product in members for condition in match.issue.conditions),
         )
         for match in matches
     )
@@ -114,9 +114,8 @@ def _matches(names: Names, place: Surroundings) -> list[IssueMatch]:
 def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
     """Return in words the versions that cure an issue and bring no grave issue that was not there before."""
     cures, there_already = [], _sure(names, place)
-    for product, spec in _targets(issue):
-        scheme = Scheme(names.facts.products[product].scheme)
-        fitting = [e.version for e in names.facts.elements(product) if within(scheme, spec, e.version)]
+    for cure, (product, spec) in zip((cure for cure in issue.cures if cure.to), _targets(issue), strict=True):
+        fitting = [e.version for e in names.facts.elements(product).of(cure.mask)]
         own = place.versions.get(product, ("",))[0].partition("+")[2]
         alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
         there = place._replace(versions={**place.versions, product: tuple(alike[-1:])}) if alike else place

@@ -177,6 +177,7 @@ class StackIssue(NamedTuple):
     when: tuple[str, ...]  # all of which must be so; none: it is so
     cures: tuple[str, ...]
     sources: Sources
+    of_packages: bool  # a package of the stack has it; else what is below: driver, compiler, kernel
 
 
 @dataclass(frozen=True, eq=False)

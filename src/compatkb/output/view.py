@@ -289,9 +289,12 @@ def rows_of(
 
 def _issues(stack: StackView) -> str:
     """Return the gravest known issues, and how many more there are."""
-    told = [issue for issue in stack.issues if issue.effect in GRAVE][:_FEW]
-    more = len(stack.issues) - len(told)
-    return "; ".join([*map(issue_line, told), *([f"{more} more: --why"] if told and more else [])])
+    told = [issue for issue in stack.issues if issue.effect in GRAVE and issue.of_packages][:_FEW]
+    below = sum(not issue.of_packages for issue in stack.issues)
+    more = len(stack.issues) - len(told) - below
+    counts = [f"{more} more" if told else f"{more} of less harm"] if more else []
+    counts += [f"{below} of drivers, compilers and kernels"] if below else []
+    return "; ".join([*map(issue_line, told), *([f"{' and '.join(counts)} (--why)"] if counts else [])])
 
 
 def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:

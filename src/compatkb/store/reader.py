@@ -221,9 +221,14 @@ class Snapshot:
         rows = self.select("select value, wider from grid where dimension = 'os'")
         return {value: tuple(wider.split()) for value, wider in rows}
 
+    @cached_property
+    def architectures(self) -> list[tuple[str, str, str, str]]:
+        """The architectures: the families of systems that have each, those where it is meant unnamed, what it equals."""
+        return list(self.select("select value, systems, usual_on, same_as from grid where dimension = 'arch'"))
+
     def arch_on(self, names: Sequence[str], family: str) -> tuple[str, ...]:
         """Return what architectures are called on a family of systems; of no names what is meant where none is named."""
-        rows = self.select("select value, systems, usual_on, same_as from grid where dimension = 'arch'")
+        rows = self.architectures
         if not names:
             return tuple(value for value, _, usual_on, _ in rows if family in usual_on.split())
         alike = {value: same_as or value for value, _, _, same_as in rows}

@@ -85,9 +85,13 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
                 yield GuideRecord(kind, position, getattr(record, "id", None), _body(record, file.source))
     issues = (issue for file in files.issues for issue in file.issue)
     for position, issue in enumerate(issues):
-        links = [[_link_text(link), link] for link in issue.sources]
-        body = dumps({**issue.model_dump(mode="json"), "sources": links})
-        yield GuideRecord("issue", position, issue.id, body)
+        content = issue.model_dump(mode="json")
+        for condition in content["where"]:  # as elements too: who asks about known versions reads no range
+            condition["mask"] = knowledge.matching(condition["product"], condition["range"]) if condition["product"] else 0
+        for cure in content["cures"]:
+            cure["product"], cure["mask"] = knowledge.mask(cure["to"]) if cure["to"] else (None, 0)
+        content["sources"] = [[_link_text(link), link] for link in issue.sources]
+        yield GuideRecord("issue", position, issue.id, dumps(content))
 
 
 def _link_text(link: str) -> str:
