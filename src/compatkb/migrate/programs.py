@@ -370,7 +370,8 @@ class ProgramUses:
         head, tail = program.line_bounds(program.place(start).line)[0], program.line_bounds(program.place(end).line)[1]
         if program.notebook or len(items) < len(statement.names) or not isinstance(program.parents[statement], ast.Module):
             return ()
-        return (Edit(head, tail, ""),) if head == start and re.fullmatch(r"[ \t]*(?:#.*)?\s*", text[end:tail]) else ()
+        behind = text[end:tail].strip()
+        return (Edit(head, tail, ""),) if head == start and (not behind or behind.startswith("#")) else ()
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
