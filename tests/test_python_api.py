@@ -149,7 +149,7 @@ WRONG: tuple[Callable[[Any], object], ...] = (
     lambda base: base.check("no-such-file.txt"),
     lambda base: base.commands("torch"),
     lambda base: base.reasons(None),
-    lambda _: KnowledgeBase(5),  # type: ignore[arg-type]
+    lambda _: KnowledgeBase(5),  # type: ignore[arg-type]  # which must be refused
     lambda _: KnowledgeBase("no-such-folder"),
 )
 

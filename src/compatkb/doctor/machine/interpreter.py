@@ -109,15 +109,20 @@ def active(variables: Mapping[str, str], folder: Path) -> str:
     return next((str(interpreter) for interpreter in interpreters if interpreter.is_file()), sys.executable)
 
 
-def _ask(python: str, modules: list[str]) -> dict[str, Any]:
+def run_program(python: str, program: str, *words: str, seconds: int = _SECONDS) -> subprocess.CompletedProcess[bytes]:
+    """Return what a program printed in an interpreter; raises UnavailableError where that cannot run or hangs."""
     try:
-        line = [python, "-c", _PROBE, json.dumps(modules)]
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False)
+        line = [python, "-c", program, *words]
+        return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UnavailableError(f"{python}: cannot be run: {reason}") from None
     except subprocess.TimeoutExpired:
-        raise UnavailableError(f"{python}: gave no answer within {_SECONDS} s") from None
+        raise UnavailableError(f"{python}: gave no answer within {seconds} s") from None
+
+
+def _ask(python: str, modules: list[str]) -> dict[str, Any]:
+    done = run_program(python, _PROBE, json.dumps(modules))
     content = done.stdout[:_MOST].decode("utf-8", errors="replace")
     try:
         info = json.loads(content[content.index('{"version"') :])  # a .pth file may print before

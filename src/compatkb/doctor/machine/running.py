@@ -3,10 +3,9 @@
 This is the one place that imports a package of the user's, and only for the command that is there to do so.
 """
 
-import subprocess
 from typing import NamedTuple
 
-from compatkb.errors import UnavailableError
+from compatkb.doctor.machine.interpreter import run_program
 
 _SECONDS = 300
 _MOST = 1_000_000  # bytes of what it printed
@@ -27,14 +26,7 @@ def run_check(python: str, module: str, proof: str | None) -> CheckRun:
     Raises UnavailableError where the interpreter cannot be run or gives no answer in time.
     """
     program = f"import {module}; print('{_MARK}', {module}.__version__, bool({proof or True}))"
-    try:
-        line = [python, "-c", program]
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UnavailableError(f"{python}: cannot be run: {reason}") from None
-    except subprocess.TimeoutExpired:
-        raise UnavailableError(f"{python}: {module} gave no answer within {_SECONDS} s") from None
+    done = run_program(python, program, seconds=_SECONDS)
     printed, failed = (part[-_MOST:].decode("utf-8", errors="replace") for part in (done.stdout, done.stderr))
     said = next((line.split() for line in reversed(printed.splitlines()) if line.startswith(_MARK)), [])
     if len(said) != 3 or done.returncode:
