@@ -7,16 +7,14 @@ from conftest import Run, clock
 
 from compatkb.errors import UsageError
 from compatkb.request.parser import make_request
-from compatkb.store.queries.applications import find_application
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 
 def test_no_application_hides_a_product(facts: Snapshot) -> None:
     """No name of an application is that of a product, which would be shown in its place."""
-    for record in guide_records(facts, "application"):
+    for record in facts.guide_records("application"):
         assert facts.product(record["id"]) is None, record["id"]
-        found = [find_application(facts, name) for name in (record["id"], record["name"], *record["aliases"])]
+        found = [facts.find_application(name) for name in (record["id"], record["name"], *record["aliases"])]
         assert {each and each.id for each in found} == {record["id"]}
 
 

@@ -14,9 +14,6 @@ from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
 from compatkb.output.documents import Edition
 from compatkb.output.registry import form as form_of
-from compatkb.store.queries import claims
-from compatkb.store.queries.images import image, images_with
-from compatkb.store.queries.products import releases
 from compatkb.store.reader import Snapshot
 
 ALWAYS = (date(1990, 1, 1), date(2026, 11, 21))
@@ -112,20 +109,22 @@ def test_spans_add_up(facts: Snapshot) -> None:
 def test_it_agrees_with_the_other_commands(facts: Snapshot) -> None:
     """Every end of life that `eol` calls over has a change, on the day after its last one."""
     ended = {(c.product, c.subject, c.day - timedelta(days=1)) for c in find_changes(facts, *ALWAYS) if c.kind == "ended"}
-    dated = {(release.product, release.version, date.fromisoformat(release.eol)) for release in releases(facts) if release.eol}
+    dated = {
+        (release.product, release.version, date.fromisoformat(release.eol)) for release in facts.releases() if release.eol
+    }
     assert {end for end in dated if end[2] < date(2026, 11, 21)} == ended
 
 
 def test_product_and_the_images_that_hold_it(facts: Snapshot) -> None:
     """With a product, only its changes and those of image tags that contain it."""
     found = find_changes(facts, *ALWAYS, "oneccl-bind-pt")
-    features = {feature.id for feature in claims.features(facts) if feature.product == "oneccl-bind-pt"}
+    features = {feature.id for feature in facts.feature_records() if feature.product == "oneccl-bind-pt"}
     assert {change.product for change in found} - features == {"oneccl-bind-pt", None}
     assert any(change.kind == "listed" for change in found)
     assert {change.product for change in find_changes(facts, *ALWAYS, "gpu-driver")} == {"gpu-driver", None}
     found = find_changes(facts, *ALWAYS, "numpy")
     tags = {change.subject.partition(":")[2] for change in found if change.kind in ("listed", "unlisted")}
-    images_held = {image(facts, content.image) for content in images_with(facts, "numpy")}
+    images_held = {facts.image(content.image) for content in facts.images_with("numpy")}
     assert tags == {tag.name for tag in images_held if tag.runs}
 
 

@@ -17,9 +17,8 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.loader import load
 from compatkb.errors import DataError
 from compatkb.store.compiler.compile import compile_snapshot
-from compatkb.store.queries import disputes, images
 from compatkb.store.reader import Snapshot
-from compatkb.store.suggestions import unknown_version
+from compatkb.store.suggestions import Suggestions
 
 RECORDED = ROOT / "tests" / "cases" / "lint"
 WHEN = {"python": [">=3.12", "3.11"], "device": ["xpu"]}
@@ -87,9 +86,9 @@ def test_queries_return_the_records_recorded(store: Path) -> None:
     """What queries make of the rows changes only on purpose."""
     facts = Snapshot(str(store))
     told = {name: query(facts) for name, query in EVERY.items()}
-    told |= {f"columns of {name}": images.columns_of(facts, name) for name in images.repositories(facts)}
-    told |= {f"runs of {name}": images.runs_of(facts, name) for name in images.repositories(facts)}
-    told["subjects"] = disputes.subjects(facts)
+    told |= {f"columns of {name}": facts.columns_of(name) for name in facts.repositories()}
+    told |= {f"runs of {name}": facts.runs_of(name) for name in facts.repositories()}
+    told["subjects"] = facts.subjects
     items = ((name, found.items() if isinstance(found, dict) else found) for name, found in told.items())
     assert_recorded("queried.txt", (f"{name}: {one}" for name, found in items for one in found))
 
@@ -117,5 +116,5 @@ def test_hardware_is_a_product_like_others() -> None:
 def test_the_nearest_versions_are_those_around(tmp_path: Path) -> None:
     """Two below and one above what nobody released; the first three where nothing is below."""
     facts = universe(tmp_path, [product("torch", releases=["5.0", "4.0", "3.0", "2.0", "1.0"])])
-    told = [str(unknown_version(facts, facts.products["torch"], version)) for version in ("3.5", "0.5", "9.0")]
+    told = [str(Suggestions(facts).unknown_version(facts.products["torch"], version)) for version in ("3.5", "0.5", "9.0")]
     assert [text.partition("nearest: ")[2] for text in told] == ["3.0, 2.0, 4.0", "1.0, 2.0, 3.0", "5.0, 4.0"]

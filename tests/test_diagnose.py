@@ -29,7 +29,6 @@ from compatkb.doctor.machine_reading import MachineReader
 from compatkb.doctor.version_extraction import WISHED
 from compatkb.output.diagnosis import diagnosis_json, diagnosis_text, present_diagnosis
 from compatkb.schema.symptom import SymptomFile
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -149,7 +148,7 @@ def test_steps_for_another_device_are_left_out(facts: Snapshot) -> None:
 
 def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
     """What a step says of one device is under that device, unless the cause is about it or its name says so."""
-    for record in guide_records(facts, "cause"):
+    for record in facts.guide_records("cause"):
         for step in () if record["device"] or "xpu" in record["id"] else record["do"]:
             assert not re.search(r"\bXPU\b|\+xpu|\bCUDA\b|\bROCm\b", step), (record["id"], step)
 
@@ -259,7 +258,7 @@ def test_a_replaced_build(facts: Snapshot) -> None:
 @FEW_OR_ALL
 def test_never_a_wrong_works(paths: list[Path], facts: Snapshot, answers: Callable[[Path], Diagnosis]) -> None:
     """Where a thread found that two packages do not go together, the data are never said to have them work together."""
-    kinds = {record["id"]: record["kind"] for record in guide_records(facts, "cause")}
+    kinds = {record["id"]: record["kind"] for record in facts.guide_records("cause")}
     for path in paths:
         case = case_of(path)
         if not case["expect"].get("fit") and all(kinds.get(name) == "version" for name in case["expect"]["top"]):
@@ -278,7 +277,7 @@ def test_cases_are_real_and_many() -> None:
 def test_every_symptom_has_a_thread_or_file(facts: Snapshot) -> None:
     """Each cause, symptom and reading cites a document that has an address."""
     for kind in ("cause", "symptom", "reading"):
-        records = guide_records(facts, kind)
+        records = facts.guide_records(kind)
         assert records
         assert all(source[1] for record in records for source in record["sources"])
 

@@ -16,7 +16,6 @@ from compatkb.authoring.loader import Files
 from compatkb.engine.answer import resolve
 from compatkb.errors import DataError
 from compatkb.schema import OPEN, Dispute
-from compatkb.store.queries.disputes import concerned_records, dispute_records
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -235,7 +234,7 @@ def test_what_depends_on_an_open_dispute_is_unknown(name: str, run: Runner) -> N
 
 def test_every_dispute_is_shown_somewhere(facts: Snapshot) -> None:
     """A dispute concerns some release, tag or channel, so that somebody comes across it; its sides differ."""
-    records, every = dispute_records(facts), concerned_records(facts)
+    records, every = facts.dispute_records(), facts.concerned_records()
     assert len(records) > 110
     for name, record in records.items():
         concerned = [each for each in every if each.dispute == name]

@@ -31,7 +31,6 @@ from compatkb.doctor.verdict import Examination, examine
 from compatkb.errors import UsageError
 from compatkb.output.doctor_report import examination_lines, present_examination
 from compatkb.output.screen import text_of
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -244,7 +243,7 @@ def test_intel_graphics(facts: Snapshot, tmp_path: Path, device: str, hardware: 
 
 def test_every_family_is_covered(facts: Snapshot) -> None:
     """The copies of sysfs above have a GPU of every hardware that the data tell by id, and no id is there twice."""
-    records = guide_records(facts, "graphics")
+    records = facts.guide_records("graphics")
     ids = [(record["vendor"], name) for record in records for name in record["ids"]]
     assert len(ids) == len(set(ids))
     assert {record["hardware"] for record in records} - {None} == {hardware for _, hardware in INTEL} - {None}
@@ -414,7 +413,7 @@ def test_libraries_and_variables(facts: Snapshot, tmp_path: Path) -> None:
     for folder, name in (("oneapi", "libsycl.so.9"), ("venv", "libsycl.so.8")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text("", encoding="ascii")
-    names = [record["library"] for record in guide_records(facts, "generation")]
+    names = [record["library"] for record in facts.guide_records("generation")]
     libraries = read_libraries([tmp_path / "oneapi", tmp_path / "gone", tmp_path / "venv"], names)
     assert [Path(path).name for path in libraries] == ["libsycl.so.9", "libsycl.so.8"]
     variables = (("ZE_AFFINITY_MASK", "0.0"),)

@@ -11,8 +11,6 @@ import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
 
-from compatkb.store.queries import claims, products
-from compatkb.store.queries.images import images_of
 from compatkb.store.reader import Snapshot
 
 GUIDES = [ROOT / "docs" / f"{name}.md" for name in ("install", "migration", "images")]
@@ -136,7 +134,7 @@ def test_docker_commands_name_listed_images(facts: Snapshot) -> None:
         words = list(command.words)
         image = words.pop()
         repository, _, tag = image.partition(":")
-        assert tag in {each.name for each in images_of(facts, repository)}, image
+        assert tag in {each.name for each in facts.images_of(repository)}, image
         while words:
             word = words.pop(0)
             if word not in WITHOUT_WORDS:
@@ -147,8 +145,8 @@ def test_docker_commands_name_listed_images(facts: Snapshot) -> None:
 def test_replacements_are_in_the_migration_guide(facts: Snapshot) -> None:
     """Whatever the data call replaced stands in the guide, with its sources."""
     page = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
-    names = [facts.products[product].name for product in products.replacements(facts)]
-    names += [feature.name for feature in claims.features(facts) if feature.replaced_by]
+    names = [facts.products[product].name for product in facts.replacements()]
+    names += [feature.name for feature in facts.feature_records() if feature.replaced_by]
     assert len(names) >= 5
     for name in names:
         row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))

@@ -19,7 +19,7 @@ from compatkb.docgen.table_diff import Comparison, read_tables
 from compatkb.errors import UsageError
 from compatkb.output.images import run_command
 from compatkb.output.writers import Links, Table, plain, render
-from compatkb.store.queries.images import ImageRecord, images, runs_for
+from compatkb.store.queries.images import ImageRecord
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -270,19 +270,19 @@ def test_run_command_has_what_the_image_needs(facts: Snapshot) -> None:
 def test_run_command_is_safe_to_paste(facts: Snapshot) -> None:
     """The folder and the groups of the host are put in by its shell, what an image is to run is one word of it."""
     serving, multinode = (image_named(facts, tag) for tag in ("2.8.10-serving-xpu", "2.4.0-pip-multinode"))
-    server = run_command(serving, "it's", runs_for(facts, serving))
+    server = run_command(serving, "it's", facts.runs_for(serving))
     words = shlex.split(server.replace("\\\n", " "))
     assert '"$PWD"/wf-store:' in server
     assert "--volume=$PWD/wf-store:/home/model-server/wf-store" in words
     assert "--group-add=$(getent group render | cut -d: -f3)" in words
     assert words[-1] == "intel/intel-extension-for-pytorch:it's"
-    worker = run_command(multinode, "2.4.0-pip-multinode", runs_for(facts, multinode))
+    worker = run_command(multinode, "2.4.0-pip-multinode", facts.runs_for(multinode))
     assert shlex.split(worker)[-3:] == ["bash", "-c", "/usr/sbin/sshd -D"]
 
 
 def image_named(facts: Snapshot, tag: str) -> ImageRecord:
     """Return the image of a tag of IPEX."""
-    return next(image for image in images(facts) if image.reference == f"intel/intel-extension-for-pytorch:{tag}")
+    return next(image for image in facts.images() if image.reference == f"intel/intel-extension-for-pytorch:{tag}")
 
 
 # -- links ----------------------------------------------------------------------------------------------------------

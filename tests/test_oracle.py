@@ -19,7 +19,6 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.loader import Files
 from compatkb.schema import Role
-from compatkb.store.queries.claims import statements
 from compatkb.store.reader import Snapshot
 
 DEVICES = ("xpu", "cpu")
@@ -133,7 +132,7 @@ def test_every_glibc_on_a_system(oracle: Oracle, facts: Snapshot, system: str) -
 @pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=SOAK)])
 def test_every_feature(oracle: Oracle, facts: Snapshot, device: str) -> None:
     """Each feature needed alone; where something is said of it and some hardware, beside a family and one of its cards."""
-    told = {statement.feature for statement in statements(facts) if statement.hardware}
+    told = {statement.feature for statement in facts.statements() if statement.hardware}
     cards = [e.version for e in oracle.knowledge.elements["hardware"]]
     for name in facts.features:
         every = {name: frozenset(range(len(oracle.knowledge.elements[name])))}

@@ -16,7 +16,6 @@ from conftest import ROOT, Run
 from compatkb.errors import UsageError
 from compatkb.output.python_matrix import Cell, PythonMatrix, comma_separated, markdown, matrix_lines, python_matrix
 from compatkb.output.screen import text_of
-from compatkb.store.queries.disputes import dispute_records
 from compatkb.store.reader import Snapshot
 
 FILES = sorted((ROOT / "tests" / "cases" / "matrix").glob("*.toml"))
@@ -54,7 +53,7 @@ def test_published_table_comes_out(name: str, published: dict[str, Any], facts: 
             if level != says:
                 found[release_, python] = (says, level)
     assert found == {place: (d["table"], d["data"]) for place, d in deviations.items()}
-    known = dispute_records(facts)
+    known = facts.dispute_records()
     assert all(d["reason"] and d["dispute"] in known for d in deviations.values())
 
 

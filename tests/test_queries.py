@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from compatkb.store.queries import claims, disputes, images, products, provenance
 from compatkb.store.reader import Snapshot
 
 SOURCE = ROOT / "src" / "compatkb"
@@ -42,22 +41,22 @@ def test_a_query_is_recognised(tmp_path: Path) -> None:
 
 
 EVERY: dict[str, Callable[[Snapshot], Any]] = {
-    "release": products.releases,
-    "channel": products.channels,
-    "product": products.every_product_details,
-    "claim": claims.every_claim,
-    "citation": claims.citations,
-    "edge": claims.every_edge,
-    "install": claims.installs,
-    "feature": claims.features,
-    "statement": claims.statements,
-    "image": images.images,
-    "listing": images.listings,
-    "dispute": disputes.dispute_records,
-    "concerned": disputes.concerned_records,
-    "document": provenance.documents,
-    "observation": provenance.observations,
-    "reading": provenance.readings,
+    "release": lambda facts: facts.releases(),
+    "channel": lambda facts: facts.channels,
+    "product": lambda facts: facts.every_product_details(),
+    "claim": lambda facts: facts.every_claim(),
+    "citation": lambda facts: facts.every_citation(),
+    "edge": lambda facts: facts.every_edge(),
+    "install": lambda facts: facts.installs,
+    "feature": lambda facts: facts.feature_records(),
+    "statement": lambda facts: facts.statements(),
+    "image": lambda facts: facts.images(),
+    "listing": lambda facts: facts.listings(),
+    "dispute": lambda facts: facts.dispute_records(),
+    "concerned": lambda facts: facts.concerned_records(),
+    "document": lambda facts: facts.documents(),
+    "observation": lambda facts: facts.observations(),
+    "reading": lambda facts: facts.readings(),
 }
 
 
@@ -71,30 +70,30 @@ def test_a_query_returns_every_row(facts: Snapshot, table: str) -> None:
 
 def test_one_record_is_that_of_the_list(facts: Snapshot) -> None:
     """What is asked for by its key is the record that the list has; what is not there is None, or a KeyError."""
-    listed = products.releases_of(facts, "torch")
-    assert products.release(facts, "torch", listed[0].version) == listed[0]
-    assert products.release(facts, "torch", "0.0.0.0") is None
-    assert products.details_of(facts, "torch", 3) == products.element_details(facts, "torch")[3]
-    assert products.details_of(facts, "torch", 10**6) is None
-    name, claim = next(iter(claims.every_claim(facts).items()))
-    assert claims.claim(facts, name) == claim
+    listed = facts.releases_of("torch")
+    assert facts.release("torch", listed[0].version) == listed[0]
+    assert facts.release("torch", "0.0.0.0") is None
+    assert facts.details_of("torch", 3) == facts.element_details("torch")[3]
+    assert facts.details_of("torch", 10**6) is None
+    name, claim = next(iter(facts.every_claim().items()))
+    assert facts.claim(name) == claim
     with pytest.raises(KeyError):
-        claims.claim(facts, "no such claim")
+        facts.claim("no such claim")
     with pytest.raises(KeyError):
-        products.product_details(facts, "no such product")
-    tag = images.images(facts)[5]
-    assert images.image(facts, tag.id) == tag
-    assert tag in images.images_of(facts, tag.repository)
-    held = images.contents(facts)
+        facts.product_details("no such product")
+    tag = facts.images()[5]
+    assert facts.image(tag.id) == tag
+    assert tag in facts.images_of(tag.repository)
+    held = facts.contents()
     number = next(iter(held))
-    assert images.contents_of(facts, number) == held[number]
-    assert all(part in images.images_with(facts, part.product) for part in held[number])
+    assert facts.contents_of(number) == held[number]
+    assert all(part in facts.images_with(part.product) for part in held[number])
 
 
 def test_edges_of_pairs_are_all_edges(facts: Snapshot) -> None:
     """The edges between each two products are together every edge, each once."""
     pairs = [edge for of in facts.products for to in facts.targets_of(of) for edge in facts.edges(of, to)]
-    assert sorted(pairs) == sorted(claims.every_edge(facts))
+    assert sorted(pairs) == sorted(facts.every_edge())
 
 
 def test_elements_of_a_set_are_those_of_its_bits(facts: Snapshot) -> None:

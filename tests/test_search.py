@@ -16,7 +16,6 @@ from hostile import hostile_directory, hostile_facts
 from compatkb.catalog.search import KINDS, SearchHit, search
 from compatkb.doctor.diagnose import diagnose
 from compatkb.errors import UsageError
-from compatkb.store.queries.search import name_words, records_of_kind
 from compatkb.store.reader import Snapshot
 
 TODAY = date(2026, 11, 21)
@@ -216,7 +215,7 @@ def test_troubles(facts: Snapshot, words: str, kind: str, shown: str, command: s
 @pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.soak)])
 def test_what_search_shows_diagnose_knows(facts: Snapshot, step: int) -> None:
     """The command of every symptom that search finds names a cause; a part of them in every run."""
-    for record in [*records_of_kind(facts, "symptom"), *records_of_kind(facts, "library")][::step]:
+    for record in [*facts.records_of_kind("symptom"), *facts.records_of_kind("library")][::step]:
         text = shlex.split(record.command)[-1]
         assert diagnose(facts, text, clock()).candidates, text
 
@@ -250,7 +249,7 @@ def test_names_count_more_than_remarks(facts: Snapshot) -> None:
 
 def test_words_of_names_are_the_vocabulary(facts: Snapshot) -> None:
     """What is proposed for a misspelt word is found."""
-    known = name_words(facts)
+    known = facts.name_words()
     assert known == sorted(known)
     for word in known[::97]:
         assert hits(facts, word), word

@@ -12,7 +12,6 @@ from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.messages import last_day
 from compatkb.output.screen import text_of
 from compatkb.schema.product import EndOfLife
-from compatkb.store.queries.products import releases
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 28)
@@ -36,7 +35,7 @@ def test_months_stay_months(run: Callable[..., Run], facts: Snapshot) -> None:
     assert "  2026-07  Ubuntu 25.10" in run("eol", "os", "ubuntu25.10").out
     for day, ended in (("2026-07-15", False), ("2026-07-31", False), ("2026-08-01", True)):
         assert ("ended 2026-07" in run("show", "os", "ubuntu25.10", "--as-of", day).out) is ended
-    for record in releases(facts):
+    for record in facts.releases():
         if record.eol and record.eol_precision in ("month", "quarter", "year"):
             after = date.fromisoformat(record.eol) + timedelta(days=1)
             assert after.day == 1, (record.product, record.version)

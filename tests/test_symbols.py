@@ -39,7 +39,6 @@ from compatkb.errors import UnavailableError
 from compatkb.refresh.binaries import read_binary
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.schema.evidence import ExportedSymbols, ProofFile
-from compatkb.store.queries.claims import claim as claim_record
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_lines, text_of
@@ -342,14 +341,14 @@ def test_missing_symbols_deny_and_links_alone_only_hint(tmp_path: Path) -> None:
     assert [answer.verdict for answer in found.values()] == ["does-not-work", "does-not-work", "likely"]
     (cause,) = {edge.claim for cause in found["1.0"].causes for edge in cause.edges}
     facts = facts_with(tmp_path, *seen)
-    assert claim_record(facts, cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
+    assert facts.claim(cause).reason == "audio 1.0 needs `torch_x`, which torch 1.0 to 2.0 do not export"
 
 
 def test_each_denial_has_a_name_and_the_first_symbol(tmp_path: Path) -> None:
     """Of one release beside several others each symbol denies with a claim of its own, and names the first that is missing."""
     seen = [observed(Outcome.MISSING_SYMBOL, f"{n}.0", f"torch_{n}", "torch_z") for n in (1, 2, 3)]
     facts = facts_with(tmp_path, *seen)
-    reasons = {claim_record(facts, edge.claim).reason for edge in facts.edges("audio", "torch")}
+    reasons = {facts.claim(edge.claim).reason for edge in facts.edges("audio", "torch")}
     assert reasons == {f"audio 1.0 needs `torch_{n}`, which torch {n}.0 does not export" for n in (1, 2, 3)}
 
 

@@ -20,7 +20,6 @@ from compatkb.authoring.timeline import date_events
 from compatkb.errors import DataError, UsageError
 from compatkb.output import timeline
 from compatkb.schema import TimelineFile
-from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 
 PAGE = "[source]\npage = { url = 'https://example.org/', seen = 2026-11-21 }\n"
@@ -173,7 +172,7 @@ def test_timeline_and_releases_agree(facts: Snapshot) -> None:
     """The date of a release is the same in the timeline and in the list of releases."""
     for found in facts.events:
         if found.kind == "release" and found.product and found.version:
-            dated = products.release(facts, found.product, found.version)
+            dated = facts.release(found.product, found.version)
             assert dated
             assert dated.released
             days = [date.fromisoformat(day).toordinal() for day in dated.released.split("/")]

@@ -17,7 +17,7 @@ from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request, parse_day
 from compatkb.store.cache import locate
 from compatkb.store.connection import DatabaseError
-from compatkb.store.queries.products import ReleaseRecord, releases_of
+from compatkb.store.queries.products import ReleaseRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
 
@@ -246,7 +246,7 @@ class KnowledgeBase:
     @_alone
     def releases(self, name: str) -> tuple[ReleaseRecord, ...]:
         """Return the releases of a product, newest first, with days and sources; raises UsageError as `product` does."""
-        return releases_of(self.facts, self.product(name).id)
+        return self.facts.releases_of(self.product(name).id)
 
     @_alone
     def matrix(self, name: str, *, device: str | None = None, as_of: date | str | None = None) -> str:

@@ -15,7 +15,6 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
 from compatkb.output.presenter import present
-from compatkb.store.queries.products import releases_of
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.machine_files import MachineFiles
@@ -107,7 +106,7 @@ def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
     """A file of a release tells of that release alone, also where its version is a word for several."""
     files = MachineFiles(Site(asker, live=False)).files()
     for product in ("python", "tbb", "oneapi", "os"):
-        for release in releases_of(asker.facts, product)[:12]:
+        for release in asker.facts.releases_of(product)[:12]:
             path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', release.version)}.json"
             assert [entry["version"] for entry in json.loads(files[path]())["releases"]] == [release.version]
 

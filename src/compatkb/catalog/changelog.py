@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 
 from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import UsageError
-from compatkb.store.queries.claims import features
-from compatkb.store.queries.disputes import DisputeRecord, dispute_records, subjects
-from compatkb.store.queries.images import images, images_with
-from compatkb.store.queries.products import element_details, releases
-from compatkb.store.queries.provenance import observations
+from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, Sources
 
@@ -68,9 +64,9 @@ class _Log:
 
     def holding(self, product: str) -> set[str | None]:
         """Return the image tags that contain a product, its features, and itself."""
-        holding = {content.image for content in images_with(self.facts, product)}
-        tags = {image.reference for image in images(self.facts) if image.id in holding}
-        return {product, *tags, *(feature.id for feature in features(self.facts) if feature.product == product)}
+        holding = {content.image for content in self.facts.images_with(product)}
+        tags = {image.reference for image in self.facts.images() if image.id in holding}
+        return {product, *tags, *(feature.id for feature in self.facts.feature_records() if feature.product == product)}
 
     def all(self) -> Iterator[Change]:
         """Yield every change, kind by kind."""
@@ -81,8 +77,8 @@ class _Log:
             kind = f"{advisory.kind} advisory"
             yield Change(_day(advisory.since), "advised", advisory.product, kind, advisory.message, advisory.sources)
         yield from self._events()
-        yield from (self._decided(dispute) for dispute in dispute_records(self.facts).values())
-        for seen in observations(self.facts):
+        yield from (self._decided(dispute) for dispute in self.facts.dispute_records().values())
+        for seen in self.facts.observations():
             where = f"Python {seen.python}, {seen.os} {seen.arch}, {seen.device}"
             named = f"{', '.join(f'{name} {version}' for name, version in sorted(seen.packages.items()))} ({where})"
             products = [self.facts.product(name) for name in seen.packages]
@@ -105,7 +101,7 @@ class _Log:
         detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"
         day = date.fromisoformat(dispute.decided)
         product = dispute.owner if dispute.owner in self.facts.products else None
-        concerned = {subject.name for subject in subjects(self.facts)[dispute.id]}
+        concerned = {subject.name for subject in self.facts.subjects[dispute.id]}
         if dispute.kind == "timeline":
             concerned |= {event.product for event in self.facts.events if event.id in concerned and event.product}
         return Change(day, "decided", product, dispute.about, detail, dispute.sources, concerns=tuple(sorted(concerned)))
@@ -129,7 +125,7 @@ class _Log:
     def _releases(self) -> Iterator[Change]:
         """Yield releases and withdrawals; the builds of a release that share a day are one change."""
         for product in self.facts.products:
-            details = element_details(self.facts, product)
+            details = self.facts.element_details(product)
             out: dict[tuple[str, int | None, int | None], list[Any]] = {}
             gone: dict[tuple[str, int | None, int], list[Any]] = {}
             for element in reversed(self.facts.elements(product)):
@@ -153,7 +149,7 @@ class _Log:
                 )
 
     def _ends(self) -> Iterator[Change]:
-        for release in releases(self.facts):
+        for release in self.facts.releases():
             last = date.fromisoformat(release.eol) if release.eol else date.max
             if last < date.max:
                 close = "" if release.eol_precision in (None, "day") else f"; its source names the {release.eol_precision}"
@@ -163,7 +159,7 @@ class _Log:
                 )
 
     def _images(self) -> Iterator[Change]:
-        for image in sorted(images(self.facts), key=lambda image: image.repository):
+        for image in sorted(self.facts.images(), key=lambda image: image.repository):
             for number, (first, last) in enumerate(image.runs):
                 again = f"{image.device}; listed again" if number else image.device
                 yield Change(_day(first), "listed", None, image.reference, again, image.sources)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.core.names import SEARCH_WORD, close, word_key
 from compatkb.errors import UsageError
-from compatkb.store.queries.search import SearchRecord, count_records, name_words, records_of_kind, search_records
+from compatkb.store.queries.search import SearchRecord
 from compatkb.store.reader import Snapshot
 
 KINDS = (
@@ -48,13 +48,13 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
         raise UsageError(f"{' '.join(words)!r} holds no word to search for; give letters or digits, such as arc or 2.8")
     key, until = word_key(text), day.toordinal()
     records = _of_kind(facts, wanted, until) or sorted(
-        search_records(facts, wanted, until), key=lambda record: _order(record, key)
+        facts.search_records(wanted, until), key=lambda record: _order(record, key)
     )
-    records = records or [record for record in records_of_kind(facts, "symptom") if _is_within(record, text)]
+    records = records or [record for record in facts.records_of_kind("symptom") if _is_within(record, text)]
     if records:
         return SearchResult(wanted, tuple(_hit(record, wanted) for record in records), (), ())
-    alone = tuple((word, count_records(facts, word, until)) for word in wanted)
-    known = name_words(facts)
+    alone = tuple((word, facts.count_records(word, until)) for word in wanted)
+    known = facts.name_words()
     near = dict.fromkeys(near for word, count in alone if not count for near in close(word, known))
     return SearchResult(wanted, (), alone, tuple(near))
 
@@ -63,7 +63,7 @@ def _of_kind(facts: Snapshot, wanted: Sequence[str], until: int) -> list[SearchR
     """Return the records of the kinds that are named, which have the other words: the images of `image vllm`."""
     kinds = {kind for kind in KINDS if kind in wanted or f"{kind}s" in wanted}
     words = tuple(word for word in wanted if word.removesuffix("s") not in kinds)
-    records = search_records(facts, words, until) if kinds and words else ()
+    records = facts.search_records(words, until) if kinds and words else ()
     key = word_key(" ".join(words))
     return sorted((record for record in records if record.kind in kinds), key=lambda record: _order(record, key))
 

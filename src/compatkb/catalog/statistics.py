@@ -9,11 +9,8 @@ from datetime import date
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
-from compatkb.store.queries.claims import ClaimRecord, citations, product_claims
-from compatkb.store.queries.disputes import concerned_records, dispute_records
-from compatkb.store.queries.images import images
-from compatkb.store.queries.products import every_product_details
-from compatkb.store.queries.provenance import ReadingRecord, readings
+from compatkb.store.queries.claims import ClaimRecord
+from compatkb.store.queries.provenance import ReadingRecord
 from compatkb.store.reader import Snapshot
 
 BASES = ("stated", "observed", "inferred")
@@ -108,9 +105,9 @@ class Stats(NamedTuple):
 def statistics(facts: Snapshot, day: date) -> Stats:
     """Return the figures; everything in the data counts, and ages and ends of life are as of the end of `day`."""
     coverage = tuple(_coverage(facts, role, day) for role in ROLES)
-    requirements = [claim for claim in product_claims(facts) if claim.origin != "evidence"]
+    requirements = [claim for claim in facts.product_claims() if claim.origin != "evidence"]
     by_hand = [claim for claim in requirements if claim.origin == "people"]
-    looked = readings(facts)
+    looked = facts.readings()
     return Stats(
         day=day,
         data_date=date.fromisoformat(facts.meta["data_date"]),
@@ -122,7 +119,7 @@ def statistics(facts: Snapshot, day: date) -> Stats:
             for element in facts.elements(product.id)
             if product.role != Role.DIMENSION and element.devices
         ),
-        image_tags=len(images(facts)),
+        image_tags=len(facts.images()),
         requirements=len(requirements),
         by_kind=_counted(KINDS, (claim.kind for claim in requirements)),
         by_basis=_counted(BASES, (claim.basis for claim in requirements)),
@@ -149,7 +146,7 @@ def _coverage(facts: Snapshot, role: str, day: date) -> Coverage:
             key = (product, element.release)
             ends[key] = max(ends.get(key, 0), element.eol or 0)
     known = [end for end in ends.values() if end]
-    rules = {product: details.eol_rule for product, details in every_product_details(facts).items()}
+    rules = {product: details.eol_rule for product, details in facts.every_product_details().items()}
     open_ended = [rule for (product, _), end in ends.items() if not end and (rule := rules[product])]
     by_rule = sum(rule.published for rule in open_ended)
     past = sum(end < day.toordinal() for end in known)
@@ -159,7 +156,7 @@ def _coverage(facts: Snapshot, role: str, day: date) -> Coverage:
 def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independence:
     documents: dict[str, set[str]] = {claim.id: set() for claim in requirements if claim.basis != "inferred"}
     publishers: dict[str, set[str]] = {claim: set() for claim in documents}
-    for cited in citations(facts):
+    for cited in facts.every_citation():
         if cited.claim in documents:
             documents[cited.claim].add(cited.document)
             publishers[cited.claim].add(cited.publisher)
@@ -168,9 +165,9 @@ def _independence(facts: Snapshot, requirements: list[ClaimRecord]) -> Independe
 
 
 def _disputes(facts: Snapshot) -> Disputes:
-    records = dispute_records(facts).values()
+    records = facts.dispute_records().values()
     undecided = sum(1 for record in records if record.decision == "open")
-    claims = {concerned.claim for concerned in concerned_records(facts)} - {None}
+    claims = {concerned.claim for concerned in facts.concerned_records()} - {None}
     return Disputes(len(records), len(records) - undecided, undecided, len(claims))
 
 

@@ -11,9 +11,7 @@ from compatkb.core.names import slips
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions, is_newer
-from compatkb.store.queries.images import ContentRecord, ImageBuildState, ImageRecord, contents_of, images, repositories
-from compatkb.store.queries.products import homepages, release
-from compatkb.store.queries.provenance import cited_addresses
+from compatkb.store.queries.images import ContentRecord, ImageBuildState, ImageRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import CompleteScope, Element, Product, Sources
 
@@ -106,7 +104,7 @@ class Lookups:
     @cached_property
     def _homes(self) -> dict[str, str]:
         forge = "https://github.com/"
-        homes = ((url, product) for product, url in homepages(self.facts).items() if url.startswith(forge))
+        homes = ((url, product) for product, url in self.facts.homepages().items() if url.startswith(forge))
         return {url.removeprefix(forge).strip("/").lower(): product for url, product in homes}
 
     def of_repository(self, repository: str) -> Product | None:
@@ -172,7 +170,7 @@ class Lookups:
     @cached_property
     def refs(self) -> frozenset[tuple[str, str]]:
         """Branches, tags and commits of repositories that the data cite, in small letters: they exist."""
-        references = {reference(url) for url in cited_addresses(self.facts)}
+        references = {reference(url) for url in self.facts.cited_addresses()}
         return frozenset((r.repository.lower(), r.ref.lower()) for r in references if r and r.ref)
 
     # -- images ------------------------------------------------------------------------------------------------------
@@ -181,14 +179,14 @@ class Lookups:
     def images(self) -> dict[str, tuple[ImageRecord, ...]]:
         """Every image tag by its name; several repositories may have one of the same name."""
         images_by_name: dict[str, list[ImageRecord]] = {}
-        for image in images(self.facts):
+        for image in self.facts.images():
             images_by_name.setdefault(image.name, []).append(image)
         return {name: tuple(images) for name, images in images_by_name.items()}
 
     @cached_property
     def repositories(self) -> tuple[str, ...]:
         """The image repositories of the data."""
-        return repositories(self.facts)
+        return self.facts.repositories()
 
     def image(self, name: str, repository: str | None = None) -> ImageRecord | None:
         """Return a tag, in a repository where one is named; tags of one name in several repositories are one."""
@@ -235,13 +233,13 @@ class Lookups:
 
     def contents(self, image: ImageRecord) -> dict[str, ContentRecord]:
         """Return what an image is known to hold, by product."""
-        return {part.product: part for part in contents_of(self.facts, image.id)}
+        return {part.product: part for part in self.facts.contents_of(image.id)}
 
     @cached_property
     def states(self) -> dict[tuple[str, str], ImageBuildState]:
         """The states of build files whose days the data tell, by repository in small letters and reference."""
         states = {}
-        for built in [image.built for image in images(self.facts) if image.built]:
+        for built in [image.built for image in self.facts.images() if image.built]:
             target = reference(built.url or "")
             if target and target.ref and built.on:
                 states[target.repository.lower(), target.ref] = built
@@ -267,7 +265,7 @@ def _last_day(facts: Snapshot, product: str, mask: int) -> tuple[date, tuple[str
     if not ends or len(ends) < len(elements):
         return None
     last = max(ends)
-    record = release(facts, product, lookups(facts).names(product, mask)[-1])
+    record = facts.release(product, lookups(facts).names(product, mask)[-1])
     return date.fromordinal(last), urls(record.eol_sources) if record else ()
 
 

@@ -40,7 +40,6 @@ def show_record(
     """Show what the data hold of a product, a version, an application, an image repository or a tag."""
     from compatkb.output import applications, catalog
     from compatkb.output.features import Features
-    from compatkb.store.queries.applications import find_application
 
     facts, clock = open_facts(data, as_of)
     as_json, edition = form == "json", Edition(facts.meta["data_date"], clock.day)
@@ -54,7 +53,7 @@ def show_record(
         else:
             show_text(repository_text(content, edition, one=":" in name))
         return 0
-    if version is None and facts.product(product) is None and (application := find_application(facts, product)):
+    if version is None and facts.product(product) is None and (application := facts.find_application(product)):
         on_screen = partial(applications.application_screen, day=clock.day)
         show((applications.application_json if as_json else on_screen)(application, edition))
         return 0

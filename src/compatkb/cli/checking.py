@@ -24,7 +24,6 @@ from compatkb.output import registry
 from compatkb.output.commands import shell_here
 from compatkb.output.terminal import show, show_text
 from compatkb.parsers.registry import states_versions
-from compatkb.store.queries.products import served_devices
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
@@ -196,7 +195,7 @@ def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], 
 
 def verify_scope(asked: CheckContext) -> None:
     """Raise UsageError where the configuration names a device or a system that the data do not know."""
-    devices = sorted(served_devices(asked.facts))
+    devices = sorted(asked.facts.served_devices())
     if asked.scope.device and asked.scope.device not in devices:
         raise UsageError(f"tool.compatkb.device is {asked.scope.device!r}; expected one of {', '.join(devices)}")
     for name in asked.scope.systems:

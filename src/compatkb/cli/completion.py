@@ -6,7 +6,6 @@ from functools import cache
 import typer
 
 from compatkb.store.cache import locate
-from compatkb.store.queries.products import releases_of
 from compatkb.store.reader import Snapshot
 
 Values = list[tuple[str, str]]
@@ -97,7 +96,7 @@ def _versions(facts: Snapshot, product: str, start: str) -> Values:
     """Return the versions of a product, newest first; where none begins so, other names that do: b580."""
     if product not in facts.products:
         return []
-    names = {record.version: record.name for record in releases_of(facts, product)}
+    names = {record.version: record.name for record in facts.releases_of(product)}
     releases = dict.fromkeys(element.release for element in reversed(facts.elements(product)))
     candidates = [(release, names.get(release) or "") for release in releases if release.startswith(start)]
     if candidates or not start or facts.products[product].scheme != "listed":

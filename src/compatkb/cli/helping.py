@@ -13,7 +13,6 @@ from compatkb.core.foreign import safe_open
 from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output.commands import shell_here
 from compatkb.output.terminal import show
-from compatkb.store.queries.provenance import guide_records
 
 _REPORT = 16_000_000  # bytes; `pip inspect` prints the descriptions of all packages
 
@@ -192,7 +191,7 @@ def this_machine(facts: "Snapshot", python: str | None = None, sysfs: str | None
     from compatkb.doctor.questions import KnownData
 
     machine = read_interpreter(python or active(os.environ, Path.cwd()), KnownData(facts).modules())
-    names = [record["library"] for record in guide_records(facts, "generation")]
+    names = [record["library"] for record in facts.guide_records("generation")]
     folders = [Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if part]
     libraries = read_libraries([*folders, Path(machine.prefix or sys.prefix) / "lib"], names)
     here_only = sysfs is None and machine.system == "linux"
@@ -201,6 +200,6 @@ def this_machine(facts: "Snapshot", python: str | None = None, sysfs: str | None
         graphics=read_graphics(Path(sysfs or "/sys")),
         nodes=read_nodes(Path("/dev/dri")) if here_only else None,
         drivers=read_packages(Path("/"), KnownData(facts).driver_packages()) if here_only else None,
-        variables=read_variables(os.environ, [record["name"] for record in guide_records(facts, "variable")]),
+        variables=read_variables(os.environ, [record["name"] for record in facts.guide_records("variable")]),
         libraries=libraries,
     )

@@ -159,9 +159,8 @@ def _check_known(facts: "Snapshot", pythons: list[str], channel: str) -> None:
     """Raise UsageError for a Python or a channel that the data do not have."""
     if unknown := [name for name in pythons if name not in facts.grid["python"]]:
         raise UsageError(f"unknown Python {unknown[0]!r}\n  known: {', '.join(facts.grid['python'])}")
-    from compatkb.store.queries.products import channels as known_channels
 
-    channels = [record.id for record in known_channels(facts)]
+    channels = [record.id for record in facts.channels]
     if channel not in channels:
         raise UsageError(f"unknown channel {channel!r}\n  known: {', '.join(channels)}")
 

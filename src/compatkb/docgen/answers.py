@@ -12,8 +12,7 @@ from compatkb.output.things import BuildView, StackView
 from compatkb.output.view import StackGroup, by_system
 from compatkb.output.writers import Block, Bullets, Code, Paragraph, Table
 from compatkb.request.lookup import find_product
-from compatkb.store.queries.images import contents, images, runs_for
-from compatkb.store.reader import series_name
+from compatkb.store.queries.solver import series_name
 from compatkb.store.records import Product
 
 _CONTAINER = "container"
@@ -74,12 +73,12 @@ def _conda(_: RegionContext, stack: StackView) -> list[str]:
 def _container(asked: RegionContext, stack: StackView) -> list[str]:
     """Return the command that runs an image that declares the stack; raises UsageError where no listed one does."""
     references = [image["image"] for image in stack.evidence.images if image["listed"]]
-    declaring = [image for image in images(asked.facts) if image.reference in references]
+    declaring = [image for image in asked.facts.images() if image.reference in references]
     if not declaring:
         raise UsageError(f"nothing to run: no image that was listed on {asked.day} declares this stack")
-    held = contents(asked.facts)  # the plainest image, by its own name
+    held = asked.facts.contents()  # the plainest image, by its own name
     plainest = min(declaring, key=lambda image: (len(held.get(image.same, ())), image.same != image.id, image.name))
-    return [run_command(plainest, plainest.name, runs_for(asked.facts, plainest))]
+    return [run_command(plainest, plainest.name, asked.facts.runs_for(plainest))]
 
 
 _COMMANDS: dict[str, Callable[[RegionContext, StackView], list[str]]] = {

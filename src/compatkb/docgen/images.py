@@ -11,18 +11,10 @@ from compatkb.errors import UsageError
 from compatkb.output.images import run_command
 from compatkb.output.writers import Block, Code, Inline, Paragraph, Span, Table, plain
 from compatkb.request.lookup import find_product, find_versions
-from compatkb.store.queries.disputes import disputes_about
 from compatkb.store.queries.images import (
     ColumnRecord,
     ImageRecord,
-    columns_of,
-    contents_of,
-    images,
-    listings,
-    runs_for,
-    runs_of,
 )
-from compatkb.store.queries.products import product_details, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
 
@@ -60,10 +52,10 @@ class ImageTables:
 
         A tag is one image: where it stood on several rows of a table, only the first one keeps it.
         """
-        known = {(image.repository, image.name): image for image in images(self.facts)}
+        known = {(image.repository, image.name): image for image in self.facts.images()}
         rows = []
         seen: set[tuple[str, str, str]] = set()
-        for row in listings(self.facts):
+        for row in self.facts.listings():
             if not any(first <= self.day.toordinal() <= last for first, last in row.runs):
                 continue
             where = (row.repository, row.table)
@@ -92,7 +84,7 @@ class ImageTables:
 
     def reason(self, row: ImageRow, column: ColumnRecord) -> CellReason | None:
         """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
-        for dispute in disputes_about(self.facts, [f"{row.repository}:{tag}" for tag in row.tags]):
+        for dispute in self.facts.disputes_about([f"{row.repository}:{tag}" for tag in row.tags]):
             if column.name in dispute.columns:
                 cited = tuple(source for position in dispute.positions for source in position.sources)
                 return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
@@ -102,14 +94,14 @@ class ImageTables:
 
     def _port(self, row: ImageRow) -> str | None:
         flavour = row.image.flavour if row.image else None
-        ports = (run.port for run in runs_of(self.facts, row.repository) if flavour is not None and run.flavour == flavour)
+        ports = (run.port for run in self.facts.runs_of(row.repository) if flavour is not None and run.flavour == flavour)
         return next((port for port in ports if port is not None), None)
 
     def _version(self, row: ImageRow, column: ColumnRecord) -> Span | None:
         """Return a product's version in an image as documents name it, with its page; None where no version is known."""
         assert row.image
         assert column.product
-        held = [part for part in contents_of(self.facts, row.image.same) if part.product == column.product]
+        held = [part for part in self.facts.contents_of(row.image.same) if part.product == column.product]
         exact = re.fullmatch(r"==(.+?)(\.\*)?", held[0].spec) if len(held) == 1 else None
         if not exact:
             return None
@@ -117,7 +109,7 @@ class ImageTables:
         elements = self.facts.elements(column.product).of(mask)
         listed, link = row.cells.get(column.name, ""), row.links.get(column.name)
         agrees = bool(mask & (self.facts.word(column.product, listed) or 0))
-        head = product_details(self.facts, column.product)
+        head = self.facts.product_details(column.product)
         names = _names(exact, elements, row.image.device)
         label = head.page_label.format(**names) if head.page_label else (listed if agrees else names["build"])
         pages = self._pages(column.product, elements)
@@ -129,7 +121,7 @@ class ImageTables:
 
     def _pages(self, product: str, elements: list[Element]) -> list[str]:
         """Return the pages of the releases of these elements that had come out, newest first."""
-        known = {record.version: record.page for record in releases_of(self.facts, product)}
+        known = {record.version: record.page for record in self.facts.releases_of(product)}
         out = [e for e in reversed(elements) if e.since is None or e.since <= self.day.toordinal()]
         return [page for e in out if (page := known.get(e.release))]
 
@@ -195,12 +187,12 @@ def _fits(asked: RegionContext, row: ImageRow) -> bool:
 def _holds(asked: RegionContext, image: int, name: str, text: str) -> bool:
     product = find_product(asked.facts, name)
     wanted = find_versions(asked.facts, product, text)
-    return any(part.mask & wanted for part in contents_of(asked.facts, image) if part.product == product.id)
+    return any(part.mask & wanted for part in asked.facts.contents_of(image) if part.product == product.id)
 
 
 def _check(asked: RegionContext) -> None:
     """Raise UsageError where no row of any day would do, so that a misspelt filter is not an empty table."""
-    listed, tags = listings(asked.facts), images(asked.facts)
+    listed, tags = asked.facts.listings(), asked.facts.images()
     known = {"repository": {row.repository for row in listed}, "table": {row.table for row in listed}}
     for name in ("device", "flavour", "option"):
         known[name] = {getattr(tag, name) for tag in tags} - {None}
@@ -213,13 +205,13 @@ def _age(asked: RegionContext, row: ImageRow) -> tuple[int, ...]:
     """Return what puts newer images first: the numbers of what they hold, product by product."""
     if row.image is None:
         return ()
-    numbers = {part.product: part.mask.bit_length() for part in contents_of(asked.facts, row.image.same)}
+    numbers = {part.product: part.mask.bit_length() for part in asked.facts.contents_of(row.image.same)}
     return tuple(-numbers.get(name, 0) for name, product in asked.facts.products.items() if product.role == Role.PACKAGE)
 
 
 def _columns(asked: RegionContext, rows: list[ImageRow]) -> list[dict[str, ColumnRecord]]:
     """Return the columns of a table, each by repository, in their order; raises UsageError."""
-    known = {row.repository: columns_of(asked.facts, row.repository) for row in rows}
+    known = {row.repository: asked.facts.columns_of(row.repository) for row in rows}
     names = asked.words("columns")
     if not names:
         heads = [c.name for c in known[rows[0].repository].values() if c.shows == "tags"]
@@ -264,11 +256,11 @@ def _run(asked: RegionContext) -> list[Block]:
     row = min(rows, key=lambda row: _age(asked, row))
     name = tag or row.tags[0]
     assert row.image
-    known = [c for c in columns_of(asked.facts, row.repository).values() if c.product and c.name in row.cells]
+    known = [c for c in asked.facts.columns_of(row.repository).values() if c.product and c.name in row.cells]
     tables = ImageTables(asked.facts, asked.day)
     holds = [f"{column.title} {plain(tables.cell(row, column))}" for column in known]
     shown = Paragraph(f"Holds {', '.join(holds)}, by what its build files declare; listed on {asked.day} in {row.document}.")
-    runs = runs_for(asked.facts, row.image)
+    runs = asked.facts.runs_for(row.image)
     notes = [Paragraph(run.note) for run in runs if run.note]
     return [Code(run_command(row.image, name, runs), "sh"), *notes, shown]
 

@@ -11,7 +11,6 @@ from markdown_it.token import Token
 from compatkb.docgen.images import CellReason, ImageRow, ImageTables
 from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.writers import Inline, plain, spans
-from compatkb.store.queries.images import columns_of
 
 _PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -123,7 +122,7 @@ class Comparison(ImageTables):
         heads = {cell.text.casefold() for cell in table.head}
         counts: dict[tuple[str, str], int] = {}
         for row in listed:
-            columns = columns_of(self.facts, row.repository).values()
+            columns = self.facts.columns_of(row.repository).values()
             titles = {column.title.casefold() for column in columns if column.name in row.cells}
             if heads & titles:
                 key = (row.repository, row.table)
@@ -132,7 +131,7 @@ class Comparison(ImageTables):
         return [row for row in listed if (row.repository, row.table) == best] if best and counts[best] else []
 
     def _compare(self, table: DocumentTable, own_rows: list[ImageRow]) -> tuple[int, list[Deviation]]:
-        columns = columns_of(self.facts, own_rows[0].repository)
+        columns = self.facts.columns_of(own_rows[0].repository)
         titles = {column.title.casefold(): column for column in columns.values()}
         heads = [titles.get(cell.text.casefold()) for cell in table.head]
         own_cells = [{c.name: self.cell(row, c) for c in heads if c} for row in own_rows]

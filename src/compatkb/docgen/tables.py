@@ -11,9 +11,7 @@ from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, levels_of
 from compatkb.output.statistics import stats_blocks
 from compatkb.output.writers import Block, Inline, Paragraph, Span, Table
 from compatkb.request.parser import parse_days
-from compatkb.store.queries.claims import features, statements
-from compatkb.store.queries.products import ReleaseRecord, releases, releases_of, replacements
-from compatkb.store.queries.provenance import guide_records
+from compatkb.store.queries.products import ReleaseRecord
 from compatkb.store.records import Element
 
 ONLY = "only"
@@ -28,7 +26,7 @@ def _eol(asked: RegionContext) -> list[Block]:
     within = asked.values["within"]
     limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
     today = asked.day.isoformat()
-    rows = [record for record in releases(asked.facts) if record.eol and record.eol <= limit]
+    rows = [record for record in asked.facts.releases() if record.eol and record.eol <= limit]
     rows.sort(key=lambda record: record.eol or "", reverse=True)
     hidden = {"yes": (), "no": (True,), ONLY: (False,)}[asked.values["ended"]]
     groups: dict[tuple[str, str, str], list[str]] = {}
@@ -67,7 +65,7 @@ def _versions(asked: RegionContext) -> list[Block]:
     devices = set(asked.words("device"))
     today, last = asked.day.toordinal(), asked.number("limit")
     elements = asked.facts.elements(product.id)
-    records = {record.version: record for record in releases_of(asked.facts, product.id)}
+    records = {record.version: record for record in asked.facts.releases_of(product.id)}
     has_builds = any(element.devices and element.channels for element in elements)
     cells = []
     for version in records or dict.fromkeys(element.release for element in reversed(elements)):
@@ -142,12 +140,12 @@ def _wheels(asked: RegionContext) -> list[Block]:
 def _replacements(asked: RegionContext) -> list[Block]:
     rows: list[tuple[Inline, ...]] = []
     facts = asked.facts
-    for product, replaced in replacements(facts).items():
+    for product, replaced in facts.replacements().items():
         where = f" on {replaced.device}" if replaced.device else ""
         name = facts.products[replaced.product].name if replaced.product in facts.products else replaced.product
         since = f"{name} {replaced.specifier.removeprefix('>=')}{where}"
         rows.append((facts.products[product].name, name, since, "stated", timeline.numbered(replaced.sources)))
-    for feature in features(facts):
+    for feature in facts.feature_records():
         if instead := feature.replaced_by:
             known = instead.basis if instead.basis == "stated" else f"inferred: {instead.note}"
             name = facts.features.get(instead.feature, (instead.feature,))[0]
@@ -160,7 +158,7 @@ def _replacements(asked: RegionContext) -> list[Block]:
 def _since(asked: RegionContext, feature: str) -> str:
     """Return the oldest release that has a feature, for each device and system that its statements name."""
     oldest: dict[tuple[str, str], tuple[int, str]] = {}
-    for statement in statements(asked.facts):
+    for statement in asked.facts.statements():
         elements = asked.facts.elements(statement.product).of(statement.mask)
         if not elements or statement.feature != feature or statement.status != "supported":
             continue
@@ -184,7 +182,7 @@ def _code(asked: RegionContext) -> list[Block]:
         raise UsageError(f"product={wanted}: no such product")
     rows: list[tuple[Inline, ...]] = []
     for kind, formatter in (("replacement", _name), ("value", _value), ("launcher", _launcher)):
-        for record in guide_records(facts, kind):
+        for record in facts.guide_records(kind):
             if wanted and record["product"] != wanted:
                 continue
             before, after = formatter(record)

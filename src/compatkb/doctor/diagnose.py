@@ -15,8 +15,6 @@ from compatkb.doctor.undefined_symbols import SymbolSearch, UndefinedSymbol
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues, match_at
-from compatkb.store.queries.products import served_devices
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 _DENIED, _FITS, _ALONE = 3, 4, 6  # what the engine's word on the versions adds to causes about versions, or takes from them
@@ -104,7 +102,7 @@ class _Diagnosing(StackFinder):
 
     def diagnosis(self) -> Diagnosis:
         """Return what the text speaks for."""
-        causes = {record["id"]: record for record in guide_records(self.facts, "cause")}
+        causes = {record["id"]: record for record in self.facts.guide_records("cause")}
         machine_reader = MachineReader(self.facts, self.pasted)
         named, system = machine_reader.device(), machine_reader.system()
         evidence = self._evidence(named.version if named else UNKNOWN)
@@ -112,7 +110,7 @@ class _Diagnosing(StackFinder):
         answer, pins, unread = self._judge(versions, self.target_of(versions))
         machine = machine_reader.hardware()
         issues = self._issues((*versions, *machine))
-        about, served = self._devices_of_causes(causes, named), served_devices(self.facts)
+        about, served = self._devices_of_causes(causes, named), self.facts.served_devices()
         admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
         ranked = _ranked(admitted, evidence, answer, about if named else set(served))
         candidates = _in_order(issues, self._with_generations(ranked))
@@ -180,7 +178,7 @@ class _Diagnosing(StackFinder):
         if named:
             return {named.version}
         about = {record["device"] for record in causes.values() if record["device"]}
-        return about if is_phrase(self.text) else about - set(served_devices(self.facts))
+        return about if is_phrase(self.text) else about - set(self.facts.served_devices())
 
     def _with_stacks(self, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...]) -> Diagnosis:
         """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
@@ -204,7 +202,7 @@ class _Diagnosing(StackFinder):
     def _evidence(self, device: str) -> _Evidence:
         """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
         evidence = _Evidence({}, {}, {}, [], {})
-        symptoms = guide_records(self.facts, "symptom")
+        symptoms = self.facts.guide_records("symptom")
         for symptom in symptoms:
             if symptom["devices"] and device not in symptom["devices"]:
                 continue
@@ -215,7 +213,7 @@ class _Diagnosing(StackFinder):
             self._add(evidence, symptom, hits)
         if not evidence.weights and is_phrase(self.text):
             for symptom in meant_by(
-                self.text, symptoms, {record["id"]: record for record in guide_records(self.facts, "cause")}
+                self.text, symptoms, {record["id"]: record for record in self.facts.guide_records("cause")}
             ):
                 self._add(evidence, symptom, [PatternMatch(1, self.text.strip(), ())])
         return evidence
@@ -234,8 +232,8 @@ class _Diagnosing(StackFinder):
 
     def _with_generations(self, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
         """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
-        telling = {record["id"] for record in guide_records(self.facts, "cause") if record["generations"]}
-        known = {record["library"]: record["version"] for record in guide_records(self.facts, "generation")}
+        telling = {record["id"] for record in self.facts.guide_records("cause") if record["generations"]}
+        known = {record["library"]: record["version"] for record in self.facts.guide_records("generation")}
         named = dict.fromkeys(name for name in _SONAME.findall(self.pasted.plain) if name in known)
         steps = tuple(
             f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "

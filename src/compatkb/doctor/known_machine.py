@@ -11,8 +11,6 @@ from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.questions import Questions
 from compatkb.request.lookup import is_newer
-from compatkb.store.queries.products import releases_of, unasked_devices
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
 
@@ -93,7 +91,7 @@ class KnownMachine(Questions):
             meant = self.facts.elements("hardware").of(self.mask_of("hardware", graphics.name))
             return Seen(graphics, graphics.name, meant[0].version if len(meant) == 1 else None, None, ())
         fallback: dict[str, Any] | None = None
-        for record in guide_records(self.facts, "graphics"):
+        for record in self.facts.guide_records("graphics"):
             if record["vendor"] != graphics.vendor:
                 continue
             if graphics.device in record["ids"]:
@@ -112,7 +110,7 @@ class KnownMachine(Questions):
         if self.machine.release:
             name, version = self.machine.release
             major, _, minor = version.partition(".")
-            for record in guide_records(self.facts, "system"):
+            for record in self.facts.guide_records("system"):
                 if record["id"] == name:
                     names += [record["form"].format(version=text, major=major, minor=minor) for text in (version, major)]
         if subsystem:
@@ -164,7 +162,7 @@ class KnownMachine(Questions):
         if not brings:
             return None
         device, module = next(iter(self.devices), None), str(brings[0].import_name)
-        proof = next((r.proof for r in releases_of(self.facts, "device") if r.version == device and r.proof), None)
+        proof = next((r.proof for r in self.facts.releases_of("device") if r.version == device and r.proof), None)
         return DeviceCheck(module, device, proof if proof and proof.partition(".")[0] == module else None)
 
     @property
@@ -172,7 +170,7 @@ class KnownMachine(Questions):
         """What a request for this machine fixes, as options: its place, and the GPU or, where there is none, the CPU."""
         if self.hardware:
             return [*self.place, ("hardware", self.hardware[0])]
-        without = unasked_devices(self.facts, lambda device: not self.is_graphic(device))[:1]
+        without = self.facts.unasked_devices(lambda device: not self.is_graphic(device))[:1]
         return [*self.place, *(("device", device) for device in without if self.machine.graphics is not None)]
 
     @property
@@ -222,7 +220,7 @@ class KnownMachine(Questions):
     def graphics_remarks(self) -> list[Remark]:
         """Return what is to be said of the graphics, their drivers and device files."""
         remarks = []
-        vendors = {record["vendor"] for record in guide_records(self.facts, "graphics") if record["hardware"]}
+        vendors = {record["vendor"] for record in self.facts.guide_records("graphics") if record["hardware"]}
         intel = [item for item in self.seen if item.graphics.vendor in vendors or item.graphics.name is not None]
         for item in intel:
             shown = f"{item.name} ({item.graphics.vendor}:{item.graphics.device})" if item.graphics.device else item.name
@@ -235,7 +233,7 @@ class KnownMachine(Questions):
         named = [item for item in intel if item.hardware and self.devices_of(item.hardware)]
         if self.machine.drivers is not None and self.machine.whole and named:
             there = {name for name, _ in self.machine.drivers}
-            for record in guide_records(self.facts, "component"):
+            for record in self.facts.guide_records("component"):
                 if record["needed"] and not there & set(record["packages"]):
                     sources = tuple((source[0], source[1]) for source in record["sources"])
                     message = f"no system package provides the {record['name']}, without which programs find no GPU"
@@ -254,7 +252,7 @@ class KnownMachine(Questions):
     def library_remarks(self) -> list[Remark]:
         """Return what variables and run-time libraries can spoil."""
         remarks = []
-        for record in guide_records(self.facts, "variable"):
+        for record in self.facts.guide_records("variable"):
             value = dict(self.machine.variables).get(record["name"])
             if value and record["hides"]:
                 sources = tuple((source[0], source[1]) for source in record["sources"])
@@ -262,7 +260,7 @@ class KnownMachine(Questions):
                 remarks.append(
                     Remark("devices-hidden", Severity.WARNING, message, f"unset {record['name']} to see all", sources)
                 )
-        generations = {record["library"]: record for record in guide_records(self.facts, "generation")}
+        generations = {record["library"]: record for record in self.facts.guide_records("generation")}
         there = {path.replace("\\", "/").rpartition("/")[2]: path for path in reversed(self.machine.libraries)}
         kinds: dict[str, list[str]] = {}
         for name in there:

@@ -14,8 +14,6 @@ from compatkb.core.vocabulary import ShownBy
 from compatkb.doctor.error_text import ErrorText, plain
 from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import SAYS, Read
-from compatkb.store.queries.products import hardware_devices, releases_of, served_devices
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -62,7 +60,7 @@ class MachineReader(KnownData):
             left = _among(left, shown[kind]) or left or shown[kind]
             if len(left) == 1:
                 break
-        served = _among(left, served_devices(self.facts))
+        served = _among(left, self.facts.served_devices())
         decided = left if len(left) == 1 or not served else served
         if len(decided) > 1 and served:
             return None
@@ -78,7 +76,7 @@ class MachineReader(KnownData):
         another. Of the systems of the kind that is decided, the first in the data counts.
         """
         shown = self._shown("os")
-        order = {record["version"]: n for n, record in enumerate(guide_records(self.facts, "reading"))}
+        order = {record["version"]: n for n, record in enumerate(self.facts.guide_records("reading"))}
         lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
         left: set[str] = set()
         for kind in ShownBy:
@@ -97,7 +95,7 @@ class MachineReader(KnownData):
 
     def _shown(self, product: str) -> Shown:
         shown: Shown = defaultdict(dict)
-        for record in guide_records(self.facts, "reading"):
+        for record in self.facts.guide_records("reading"):
             if record["product"] != product:
                 continue
             if hits := [hit for hit in map(self.pasted.find_word, record["patterns"]) if hit]:
@@ -107,7 +105,7 @@ class MachineReader(KnownData):
     def _graphics(self) -> dict[str, int]:
         """Return the devices of the GPUs that a text names as the data name them, each with a line."""
         lines: dict[str, int] = {}
-        releases = releases_of(self.facts, "hardware")
+        releases = self.facts.releases_of("hardware")
         graphic = {device for device in {d for release in releases for d in release.devices} if self.is_graphic(device)}
         for release in releases:
             device = next(iter(release.devices), "")
@@ -129,7 +127,7 @@ class MachineReader(KnownData):
         if hardware is None:
             return None
         found: dict[str, int] = {}
-        by_id = {device: record["hardware"] for record in guide_records(self.facts, "graphics") for device in record["ids"]}
+        by_id = {device: record["hardware"] for record in self.facts.guide_records("graphics") for device in record["ids"]}
         for match in islice(_PCI.finditer(self.pasted.plain), _MOST):
             if name := by_id.get(next(filter(None, match.groups()))):
                 found.setdefault(name, match.start())
@@ -187,7 +185,7 @@ def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
 @memoized
 def _names(facts: Snapshot, hardware: Product) -> tuple[dict[str, str], frozenset[str]]:
     """Return the families that have a device beside the CPU, by each name that means one of them alone; how names end."""
-    elements, devices = facts.elements(hardware.id), hardware_devices(facts)
+    elements, devices = facts.elements(hardware.id), facts.hardware_devices()
     names = {}
     for name in facts.names(hardware.id):
         mask = facts.word(hardware.id, name) or 0

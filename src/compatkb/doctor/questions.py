@@ -12,8 +12,6 @@ from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request.environment import read_environment
 from compatkb.request.lookup import find_versions
-from compatkb.store.queries.products import hardware_devices
-from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 
@@ -42,11 +40,11 @@ class KnownData:
 
     def devices_of(self, hardware: str) -> tuple[str, ...]:
         """Return the devices that hardware is said to have and that a route serves, the usual one first."""
-        return hardware_devices(self.facts).get(hardware, ())
+        return self.facts.hardware_devices().get(hardware, ())
 
     def is_graphic(self, device: str) -> bool:
         """Return whether a device is that of a GPU."""
-        return needs_graphics(self.facts, device)
+        return self.facts.needs_graphics(device)
 
     def named_builds(self, stack: Stack) -> tuple[Element, ...]:
         """Return what a stack installs by name: run-time packages come with it, and differ between systems."""
@@ -65,7 +63,7 @@ class KnownData:
 
     def driver_packages(self) -> tuple[str, ...]:
         """Return the names under which systems package the parts of a GPU driver."""
-        return tuple(name for record in guide_records(self.facts, "component") for name in record["packages"])
+        return tuple(name for record in self.facts.guide_records("component") for name in record["packages"])
 
 
 class SuccessorStack(NamedTuple):

@@ -8,7 +8,6 @@ from compatkb.doctor.questions import Questions, SuccessorStack
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.stacks import Stack
-from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.records import Element
 
 _MOST = 3
@@ -61,8 +60,8 @@ class StackFinder(Questions):
         if python and not self.is_known("python", python):
             python = None
         others = tuple((name, value) for name, value in dimensions.items() if self.is_known(name, value))
-        foreign = device if device and device not in served_devices(self.facts) else None
-        return Target(None if foreign else device, foreign, system, python, others, unasked_devices(self.facts))
+        foreign = device if device and device not in self.facts.served_devices() else None
+        return Target(None if foreign else device, foreign, system, python, others, self.facts.unasked_devices())
 
     def ask(
         self, pins: tuple[Read, ...], target: Target, words: tuple[str, ...] = (), system: str | None = None

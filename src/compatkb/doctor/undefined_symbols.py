@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import Read
-from compatkb.store.queries.provenance import ObservationRecord, observations
+from compatkb.store.queries.provenance import ObservationRecord
 from compatkb.store.records import Product
 
 _MOST = 3
@@ -54,7 +54,7 @@ class SymbolSearch(KnownData):
         own = (product.distribution or product.id) if product else ""
         if product is None or not seen:
             return None
-        pairs = [o for o in observations(self.facts, "symbols") if own in o.packages and f"{o.os}-{o.arch}" in platforms]
+        pairs = [o for o in self.facts.observations("symbols") if own in o.packages and f"{o.os}-{o.arch}" in platforms]
         for other in sorted({name for o in pairs for name in o.packages if name != own}):
             provider = self.facts.product(other)
             installed = seen.get(provider.id, "") if provider and provider.id != product.id else ""

@@ -9,7 +9,6 @@ from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Installed
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.stacks import Stack
-from compatkb.store.queries.products import unasked_devices
 from compatkb.store.records import Element
 
 _RELEASES = (Role.PACKAGE, Role.COMPANION)
@@ -44,7 +43,7 @@ class UpgradePath(KnownMachine):
         if idle:
             devices = self.seen_devices
         if unserved or (not devices and self.machine.graphics is not None):
-            devices = unasked_devices(self.facts, lambda device: not self.is_graphic(device))
+            devices = self.facts.unasked_devices(lambda device: not self.is_graphic(device))
         return self._best_for(devices)
 
     def _best_for(self, devices: tuple[str, ...]) -> Alternative | None:

@@ -9,8 +9,6 @@ from packaging.utils import canonicalize_name
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.error_text import ErrorText, plain
 from compatkb.doctor.questions import KnownData
-from compatkb.store.queries.products import product_names
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 
 _ECHO_REACH = 40  # so many lines after a question about a version may hold the answer
@@ -98,7 +96,7 @@ class VersionReader(KnownData):
 
     def _says(self) -> list[Read]:
         reads = []
-        for record in guide_records(self.facts, "reading"):
+        for record in self.facts.guide_records("reading"):
             if record["shown_by"]:
                 continue
             for hit in filter(None, map(self.pasted.find, record["patterns"])):
@@ -139,7 +137,7 @@ class VersionReader(KnownData):
         names = {record.distribution, *(element.distribution for element in self.facts.elements(product))}
         spelt = {re.sub(r"[-_.]", sign, plain(name)) for name in names if name for sign in "-_"}
         if record.role != Role.LEAF:
-            spelt |= {name for name in product_names(self.facts).get(product, ()) if len(name) >= _SHORT}
+            spelt |= {name for name in self.facts.keys_by_product.get(product, ()) if len(name) >= _SHORT}
         return tuple(sorted(spelt))
 
 

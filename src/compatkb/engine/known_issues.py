@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from compatkb.core.vocabulary import Role
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -74,7 +73,7 @@ class IssueMatch(NamedTuple):
 @lru_cache(maxsize=8)
 def known_issues(facts: Snapshot) -> tuple[KnownIssue, ...]:
     """Return the issues of the data, in their order."""
-    return tuple(_issue(facts, record) for record in guide_records(facts, "issue"))
+    return tuple(_issue(facts, record) for record in facts.guide_records("issue"))
 
 
 def _issue(facts: Snapshot, record: Mapping[str, Any]) -> KnownIssue:

@@ -6,8 +6,7 @@ The timeline has further ones, of things that are no product of the data.
 import re
 from datetime import date, timedelta
 
-from compatkb.store.queries.disputes import DisputeRecord, dispute_records, subjects
-from compatkb.store.queries.products import every_product_details, releases
+from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
@@ -27,7 +26,7 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//compatkb//ends of life//EN", "CALSCALE:GREGORIAN"]
     lines.append(_property("NAME", "Ends of life"))
     lines.append(_property("X-WR-CALNAME", "Ends of life"))
-    disputes, concerned = dispute_records(facts).values(), subjects(facts)
+    disputes, concerned = facts.dispute_records().values(), facts.subjects
     for day, product, version, versions, precision, sources in _ends(facts, products):
         name = facts.products[product].name
         what = f"{name} {version}" if version else name
@@ -72,8 +71,8 @@ def _disputes(facts: Snapshot, product: str, versions: set[str]) -> list[Dispute
     mask = sum(1 << element.idx for element in facts.elements(product) if element.release in versions)
     return [
         dispute
-        for dispute in dispute_records(facts).values()
-        if dispute.day == "end-of-life" and any(s.name == product and s.mask & mask for s in subjects(facts)[dispute.id])
+        for dispute in facts.dispute_records().values()
+        if dispute.day == "end-of-life" and any(s.name == product and s.mask & mask for s in facts.subjects[dispute.id])
     ]
 
 
@@ -85,10 +84,10 @@ def _disputed(dispute: DisputeRecord) -> str:
 
 def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:
     """Return the ends of life, sorted; version is empty for a whole product."""
-    whole = {product: details.eol for product, details in every_product_details(facts).items() if details.eol}
+    whole = {product: details.eol for product, details in facts.every_product_details().items() if details.eol}
     ends: list[End] = []
     grouped: dict[str, End] = {}
-    for release in releases(facts):
+    for release in facts.releases():
         product, last = release.product, release.eol
         if last is None or (products and product not in products):
             continue

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 from compatkb.core.vocabulary import ANY_VERSION, Kind, Role
 from compatkb.errors import UsageError
-from compatkb.store.queries.claims import every_edge, statements
-from compatkb.store.queries.products import series_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -47,8 +45,8 @@ def draw(facts: Snapshot, products: tuple[str, ...], level: str) -> Diagram:
         raise UsageError("a diagram needs --product, once or several times")
     label = {p: _labels(facts, p, level) for p in facts.products}
     rank_by_arrow: dict[tuple[tuple[str, str], tuple[str, str], str], int] = {}
-    statement_by_claim = {statement.claim: statement for statement in statements(facts)}
-    for edge in every_edge(facts):
+    statement_by_claim = {statement.claim: statement for statement in facts.statements()}
+    for edge in facts.every_edge():
         of, to, statement = edge.of, edge.to, statement_by_claim.get(edge.claim)
         derived = edge.kind == Kind.BREAKS and to == "os"  # what follows from the systems that a claim names
         if derived or not _wanted(products, facts.products[of], facts.products[to]) or edge.spec == ANY_VERSION:
@@ -100,7 +98,7 @@ def _labels(facts: Snapshot, product: str, level: str) -> dict[int, tuple[str, i
     elements = facts.elements(product)
     if facts.products[product].role == Role.FEATURE:
         return {element.idx: ("", 0) for element in elements}
-    series = series_of(facts, product)
+    series = facts.series_of(product)
     names = {e.idx: {"series": series[e.release], "release": e.release, "build": e.version}[level] for e in elements}
     places: dict[str, int] = {}
     for element in reversed(elements):

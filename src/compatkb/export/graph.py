@@ -6,9 +6,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from compatkb.core.vocabulary import ANY_VERSION, Certainty, Role
-from compatkb.store.queries.claims import every_claim, every_edge, sources_by_claim, statements
-from compatkb.store.queries.disputes import dispute_records, subjects
-from compatkb.store.queries.products import is_build, series_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
@@ -35,9 +32,9 @@ def build_graph(facts: Snapshot, products: tuple[str, ...] = ()) -> "networkx.Mu
         if not products or product in products:
             for element in facts.elements(product):
                 graph.add_node(nodes.name(element), **nodes.node(element))
-    claims, statement_by_claim = every_claim(facts), {statement.claim: statement for statement in statements(facts)}
-    cited = sources_by_claim(facts)
-    for edge in every_edge(facts):
+    claims, statement_by_claim = facts.every_claim(), {statement.claim: statement for statement in facts.statements()}
+    cited = facts.sources_by_claim()
+    for edge in facts.every_edge():
         of, to = edge.of, edge.to
         if products and of not in products and to not in products:
             continue
@@ -84,14 +81,14 @@ class _Nodes:
 
     def __init__(self, facts: Snapshot) -> None:
         self.facts = facts
-        self.series = {product: series_of(facts, product) for product in facts.products}
+        self.series = {product: facts.series_of(product) for product in facts.products}
         self.claims: dict[str, list[str]] = {}
         self.disputes: dict[str, list[tuple[int, str]]] = {}  # of each product, the versions and the dispute
-        for dispute in dispute_records(facts).values():
+        for dispute in facts.dispute_records().values():
             for claim in dispute.claims:
                 self.claims.setdefault(claim, []).append(dispute.id)
             if dispute.kind in ("product", "feature"):
-                for subject in subjects(facts)[dispute.id]:
+                for subject in facts.subjects[dispute.id]:
                     self.disputes.setdefault(subject.name, []).append((subject.mask, dispute.id))
 
     def name(self, element: Element) -> str:
@@ -113,7 +110,7 @@ class _Nodes:
             "release": element.release,
             "series": self.series[element.product][element.release],
             "role": role,
-            "what": "build" if is_build(self.facts, element) else ("value" if role == Role.DIMENSION else "release"),
+            "what": "build" if self.facts.is_build(element) else ("value" if role == Role.DIMENSION else "release"),
             "stage": element.stage,
             "devices": " ".join(sorted(element.devices)),
             "released": _day(element.by if element.by is not None else element.since),

@@ -5,8 +5,6 @@ from collections import Counter
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from compatkb.store.queries.products import replacements
-from compatkb.store.queries.provenance import guide_records
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Successor
 
@@ -69,13 +67,13 @@ class Guide:
     @cached_property
     def modules(self) -> dict[str, str]:
         """The product that each module belongs to."""
-        return {record["name"]: record["product"] for record in guide_records(self.facts, "module")}
+        return {record["name"]: record["product"] for record in self.facts.guide_records("module")}
 
     @cached_property
     def names(self) -> dict[str, NameReplacement]:
         """What replaces each dotted name."""
         replacement_by_name: dict[str, NameReplacement] = {}
-        for record in guide_records(self.facts, "replacement"):
+        for record in self.facts.guide_records("replacement"):
             for name in record["names"]:
                 stem, star, _ = name.partition(".*")
                 for member in record["members"] if star else ("",):
@@ -89,7 +87,7 @@ class Guide:
     def values(self) -> dict[str, tuple[str, tuple[Choice, ...]]]:
         """The product and the choices for each value."""
         choices_by_value: dict[str, tuple[str, tuple[Choice, ...]]] = {}
-        for record in guide_records(self.facts, "value"):
+        for record in self.facts.guide_records("value"):
             product, choices = choices_by_value.get(record["value"], (record["product"], ()))
             choices_by_value[record["value"]] = (product, (*choices, _of_record(Choice, record)))
         return choices_by_value
@@ -98,7 +96,7 @@ class Guide:
     def calls(self) -> dict[str, dict[str, ArgumentPosition]]:
         """Where each call takes each of the values."""
         positions_by_call: dict[str, dict[str, ArgumentPosition]] = {}
-        for record in guide_records(self.facts, "value"):
+        for record in self.facts.guide_records("value"):
             for item in record["arguments"]:
                 positions_by_call.setdefault(item["call"], {})[record["value"]] = ArgumentPosition(
                     item["name"], item["position"]
@@ -108,13 +106,13 @@ class Guide:
     @cached_property
     def options(self) -> dict[str, tuple[str, ...]]:
         """How options of programs end that take each of the values."""
-        return {record["value"]: tuple(record["options"]) for record in guide_records(self.facts, "value")}
+        return {record["value"]: tuple(record["options"]) for record in self.facts.guide_records("value")}
 
     @cached_property
     def launchers(self) -> dict[str, tuple[Choice, ...]]:
         """What replaces each program or module that is run."""
         replacements_by_name: dict[str, tuple[Choice, ...]] = {}
-        for record in guide_records(self.facts, "launcher"):
+        for record in self.facts.guide_records("launcher"):
             for name in record["names"]:
                 replacements_by_name[name] = (*replacements_by_name.get(name, ()), _of_record(Choice, record))
         return replacements_by_name
@@ -141,7 +139,7 @@ class Guide:
     @cached_property
     def ended(self) -> dict[str, Successor]:
         """What replaces each product that has ended."""
-        return replacements(self.facts)
+        return self.facts.replacements()
 
     @cached_property
     def ended_sources(self) -> dict[str, tuple[str, ...]]:

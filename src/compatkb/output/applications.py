@@ -6,7 +6,7 @@ from compatkb.output.documents import Edition, short, source_payloads
 from compatkb.output.messages import footer
 from compatkb.output.screen import BLANK, Block, Line, command, fitted, labelled, labelled_block, wrapped
 from compatkb.output.things import listed
-from compatkb.store.queries.applications import Application
+from compatkb.store.queries.provenance import Application
 
 _SERVED = {"yes": "supported", "partly": "supported in part", "no": "not supported"}
 

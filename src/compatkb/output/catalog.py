@@ -20,17 +20,10 @@ from compatkb.request.lookup import find_versions, is_newer, newer_version
 from compatkb.store.queries.products import (
     ReleaseRecord,
     SupportRule,
-    element_sources,
-    every_product_details,
-    product_details,
-    release,
-    releases,
-    releases_of,
 )
-from compatkb.store.queries.provenance import observations
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, picked
-from compatkb.store.suggestions import unknown_version
+from compatkb.store.suggestions import Suggestions
 
 Content = dict[str, Any]
 _SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
@@ -57,7 +50,7 @@ class Catalog:
 
     def product(self, product: Product) -> Content:
         """Return a product with its releases, disputes and end of life."""
-        details = product_details(self.facts, product.id)
+        details = self.facts.product_details(product.id)
         return {
             **picked(product, "id name role distribution"),
             "eol": details.eol,
@@ -87,7 +80,7 @@ class Catalog:
                 {
                     "message": f"yanked, {named}: {reason.strip().rstrip('.')}",
                     "since": date.fromordinal(min(e.yank_by or until for e in gone)).isoformat(),
-                    "sources": source_payloads(element_sources(self.facts, gone[-1])),
+                    "sources": source_payloads(self.facts.element_sources(gone[-1])),
                 }
             )
         return told
@@ -102,7 +95,7 @@ class Catalog:
             raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
         chosen = self.facts.elements(product.id).of(mask)
         return [
-            self._release(product, name, release(self.facts, product.id, name), [e for e in chosen if e.release == name])
+            self._release(product, name, self.facts.release(product.id, name), [e for e in chosen if e.release == name])
             for name in dict.fromkeys(e.release for e in reversed(chosen))
         ]
 
@@ -138,7 +131,7 @@ class Catalog:
                     "yank_reason": e.yank_reason,
                     "wheels": self._wheels(product, e) if e.installable and e.channels else [],
                     "links": self._links(product, e),
-                    "sources": source_payloads(element_sources(self.facts, e)),
+                    "sources": source_payloads(self.facts.element_sources(e)),
                 }
                 for e in _newest_first(builds)
                 if product.role in (Role.PACKAGE, Role.COMPANION)
@@ -152,7 +145,7 @@ class Catalog:
     def _links(self, product: Product, build: Any) -> list[Content]:
         """Return, by platform, what the libraries of a build need of the machine and other packages, where that was read."""
         name, links = build.distribution or product.distribution, []
-        for seen in observations(self.facts, "symbols"):
+        for seen in self.facts.observations("symbols"):
             if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
                 conflict = seen.detail if seen.outcome == "conflict" else None
                 links.append(
@@ -188,7 +181,7 @@ class Catalog:
             return []
         return [
             {"product": name, **_rule(details.eol_rule)}
-            for name, details in every_product_details(self.facts).items()
+            for name, details in self.facts.every_product_details().items()
             if details.eol_rule and (product is None or name == product.id)
         ]
 
@@ -200,9 +193,9 @@ class Catalog:
             if not wanted and is_newer(self.facts, product, version):
                 raise newer_version(self.facts, product, version)
             if not wanted:
-                raise unknown_version(self.facts, product, version)
+                raise Suggestions(self.facts).unknown_version(product, version)
         limit = self.day + timedelta(days=days)
-        rows = [(record.eol, record) for record in releases(self.facts) if record.eol]
+        rows = [(record.eol, record) for record in self.facts.releases() if record.eol]
         rows.sort(key=lambda row: row[0], reverse=True)
         names = dict.fromkeys(record.product for _, record in rows)
         unsure = {
@@ -227,7 +220,7 @@ class Catalog:
 
     def releases(self, product: Product) -> list[Content]:
         """Return the releases of a product that were out by the day, newest first."""
-        records = {record.version: record for record in releases_of(self.facts, product.id)}
+        records = {record.version: record for record in self.facts.releases_of(product.id)}
         elements = self.facts.elements(product.id)
         unsure = {day: DisputeFinder(self.facts).dated(product.id, day) for day in ("released", "end-of-life")}
         entries = []
@@ -289,7 +282,7 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
     content = Catalog(facts, day).product(product)
     if not why:
         return CatalogScreen(facts).product_lines(product, content, day)
-    details, releases, disputed = product_details(facts, product.id), content["releases"], content["disputes"]
+    details, releases, disputed = facts.product_details(product.id), content["releases"], content["disputes"]
     lines = [f"{product.name} ({product.id}), {product.role}"]
     if product.distribution:
         lines.append(f"distribution: {product.distribution}")

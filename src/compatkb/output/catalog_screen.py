@@ -9,7 +9,6 @@ from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, height_of, labelled, labelled_block, row, wrapped
 from compatkb.output.things import listed, shortened
-from compatkb.store.queries.products import channels, product_details, release
 from compatkb.store.records import Product
 
 Content = dict[str, Any]
@@ -39,7 +38,7 @@ class CatalogScreen(Names):
         pip = f"; pip install {product.distribution}" if product.distribution else ""
         blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
         blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
-        if rule := product_details(self.facts, product.id).eol_rule:
+        if rule := self.facts.product_details(product.id).eol_rule:
             blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
         elif not content["eol"] and not any(entry["eol"] for entry in content["releases"]):
             blocks += labelled_block("support", _NO_END)
@@ -80,7 +79,7 @@ class CatalogScreen(Names):
         days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
         if entry["eol"]:
             word = "ended" if entry["eol"] < day.isoformat() else "ends"
-            known_end = release(self.facts, product.id, entry["version"])
+            known_end = self.facts.release(product.id, entry["version"])
             last = messages.last_day(entry["eol"], known_end.eol_precision if known_end else None)
             days.append(f"{word} {_marked(last, 'end-of-life', entry)}")
         known = self.value(product.id, entry["version"])
@@ -117,7 +116,7 @@ class CatalogScreen(Names):
 
     def _support(self, product: Product, entry: Content, day: date) -> str:
         """Return until when a release is supported: the day, the rule of its product, or that nobody publishes either."""
-        record, rule = release(self.facts, product.id, entry["version"]), product_details(self.facts, product.id).eol_rule
+        record, rule = self.facts.release(product.id, entry["version"]), self.facts.product_details(product.id).eol_rule
         note = record.eol_note if record else None
         if entry["eol"]:
             last = messages.last_day(entry["eol"], record.eol_precision if record else None)
@@ -173,7 +172,7 @@ class CatalogScreen(Names):
         return ", ".join(part for part in parts if part)
 
     def _channel(self, channel: str) -> str:
-        known = next((c for c in channels(self.facts) if c.id == channel), None)
+        known = next((c for c in self.facts.channels if c.id == channel), None)
         return channel if known is None else known.name if known.url else "default index"
 
     def _named(self, claim: Content) -> str:

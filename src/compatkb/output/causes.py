@@ -10,8 +10,6 @@ from compatkb.engine.relations import excluded_by
 from compatkb.output.labels import Names, ranges
 from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import is_newer
-from compatkb.store.queries.claims import claim, scope_sources
-from compatkb.store.queries.products import details_of, element_sources
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, Request, Sources
 
@@ -46,12 +44,12 @@ class Causes(Names):
         cited: dict[tuple[str, str | None], None] = {}
         elements = [e for _, e in _telling(conflict)] if conflict.blocker[0] == "offer" else list(conflict.elements)
         for element in elements[:_MOST_ELEMENTS]:
-            cited.update(dict.fromkeys(element_sources(self.facts, element)[:2]))
+            cited.update(dict.fromkeys(self.facts.element_sources(element)[:2]))
         for edge in self.nearest_edges(conflict):
             cited.update(dict.fromkeys(self.facts.citations(edge.claim)))
         if conflict.certain and not conflict.edges:
-            for sources in scope_sources(self.facts, conflict.blocker[1]):
-                cited.update(dict.fromkeys(sources))
+            for scope in self.facts.scopes_of(conflict.blocker[1]):
+                cited.update(dict.fromkeys(scope.sources))
         return tuple(cited)[:_MOST_SOURCES]
 
     def _offer(self, conflict: Cause) -> str:
@@ -114,7 +112,7 @@ class Causes(Names):
 
     def _note(self, elements: list[Element]) -> str:
         for e in elements:
-            known = details_of(self.facts, e.product, e.idx)
+            known = self.facts.details_of(e.product, e.idx)
             if known and known.note:
                 return f" ({known.note.rstrip('.')})"
         return ""
@@ -215,7 +213,7 @@ class Causes(Names):
 
     def _denial(self, conflict: Cause, edge: Edge, request: Request | None) -> str:
         """Return what one claim says, and against which pin of a request."""
-        record = claim(self.facts, edge.claim)
+        record = self.facts.claim(edge.claim)
         condition = f" ({record.condition})" if record.condition and record.condition != f"device {conflict.device}" else ""
         if record.reason:
             return f"{record.reason.rstrip('.')}{condition}"

@@ -29,7 +29,6 @@ from compatkb.output.screen import (
 from compatkb.output.things import Instead, listed, python_ranges, shortened
 from compatkb.output.view import CauseView, Near
 from compatkb.request.lookup import is_newer, newest_known
-from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Sources, picked
 
@@ -128,7 +127,7 @@ class _DiagnosisPresenter(Presenter):
 
     def _wanted(self, wanted: UnmetRequirement) -> str:
         """Return what is known of a requirement that an installer did not find."""
-        addresses = {channel.id: channel.url or "the default index" for channel in channels(self.facts)}
+        addresses = {channel.id: channel.url or "the default index" for channel in self.facts.channels}
         builds = {version: f"{version} on {addresses.get(ids[0], ids[0])}" for version, ids in wanted.builds if ids}
         pinned = wanted.requirement.rpartition("==")[2]
         if wanted.known and pinned in builds:

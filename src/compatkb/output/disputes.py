@@ -9,7 +9,7 @@ from compatkb.engine.stacks import Stack
 from compatkb.output.causes import Causes
 from compatkb.output.documents import source_payloads
 from compatkb.output.messages import plain
-from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, concerned_of, dispute_record, disputes_in
+from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Request
 
@@ -46,17 +46,17 @@ class DisputeFinder:
 
     def of_elements(self, product: str, mask: int) -> "list[DisputeJson]":
         """Return the disputes about any of these elements, and those between claims that name them."""
-        return self._rows(row.dispute for row in concerned_of(self.facts, product) if row.mask & mask)
+        return self._rows(row.dispute for row in self.facts.concerned_of(product) if row.mask & mask)
 
     def of_product(self, product: str) -> "list[DisputeJson]":
         """Return the disputes of a product's own file."""
-        return self._rows(disputes_in(self.facts, product))
+        return self._rows(self.facts.disputes_in(product))
 
     def of_name(self, name: str) -> "list[DisputeJson]":
         """Return the disputes that concern an image, written with its repository, or a channel."""
         if name not in self.facts.disputed:
             return []
-        return self._rows(row.dispute for row in concerned_of(self.facts, name))
+        return self._rows(row.dispute for row in self.facts.concerned_of(name))
 
     def of_stack(self, stack: Stack, as_of: int) -> "list[DisputeJson]":
         """Return the disputes that a stack rests on, open ones first: of its claims, its builds on its platforms, its indexes.
@@ -90,7 +90,7 @@ class DisputeFinder:
         names = []
         for element in elements:
             rows = [
-                row for row in concerned_of(self.facts, element.product) if row.claim is None and row.mask >> element.idx & 1
+                row for row in self.facts.concerned_of(element.product) if row.claim is None and row.mask >> element.idx & 1
             ]
             names += [row.dispute for row in rows if place.fits(row)]
         return self._rows(names, as_of)
@@ -98,13 +98,13 @@ class DisputeFinder:
     def dated(self, product: str, day: str) -> int:
         """Return the elements of a product whose day of release, or whose end of life, is disputed."""
         mask = 0
-        for row in concerned_of(self.facts, product):
-            mask |= row.mask if dispute_record(self.facts, row.dispute).day == day else 0
+        for row in self.facts.concerned_of(product):
+            mask |= row.mask if self.facts.dispute_record(row.dispute).day == day else 0
         return mask
 
     def _rows(self, names: Iterable[str], as_of: int | None = None) -> "list[DisputeJson]":
         """Return disputes as JSON has them; with a day, without those about dates that lie all before or after it."""
-        rows = [dispute_record(self.facts, name) for name in dict.fromkeys(names)]
+        rows = [self.facts.dispute_record(name) for name in dict.fromkeys(names)]
         return [_payload(row) for row in rows if as_of is None or _is_near(row.day, row.days, as_of)]
 
 

@@ -11,10 +11,6 @@ from compatkb.output.disputes import DisputeFinder
 from compatkb.output.labels import DEVICE, SYSTEM, Names, value_of
 from compatkb.output.open_points import OpenPoints
 from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, Open
-from compatkb.store.queries.claims import automatic_of, claim
-from compatkb.store.queries.images import contents_of, image, images_with
-from compatkb.store.queries.products import element_sources, every_product_details
-from compatkb.store.queries.provenance import guide_records, needs_graphics
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
 
@@ -83,7 +79,7 @@ class Evidence:
         asked, sources = set(self._stack.requested), dict[tuple[str, str | None], None]()
         for element in self._stack.packages:
             if element.product in asked:
-                sources.update(dict.fromkeys(element_sources(self._facts, element)))
+                sources.update(dict.fromkeys(self._facts.element_sources(element)))
         for link in self._stack.links:
             if link.one in asked or link.other in asked:
                 for name in link.claims:
@@ -93,18 +89,18 @@ class Evidence:
     @cached_property
     def brought(self) -> tuple[BuildView, ...]:
         """What the metadata of its builds bring along, whether or not anybody vouches for it there."""
-        brought = automatic_of(self._facts, self._stack.packages, self._stack.cells(self._facts))
+        brought = self._facts.automatic_of(self._stack.packages, self._stack.cells(self._facts))
         return tuple(map(self._build, brought))
 
     @cached_property
     def brought_anywhere(self) -> tuple[BuildView, ...]:
         """The same on any platform."""
-        return tuple(map(self._build, automatic_of(self._facts, self._stack.packages, self._facts.all_platforms)))
+        return tuple(map(self._build, self._facts.automatic_of(self._stack.packages, self._facts.all_platforms)))
 
     @cached_property
     def for_graphics(self) -> bool:
         """Whether its device is a GPU, with a driver of its own."""
-        return needs_graphics(self._facts, self._stack.device)
+        return self._facts.needs_graphics(self._stack.device)
 
     @cached_property
     def bases(self) -> tuple[FirstImage, ...]:
@@ -113,7 +109,7 @@ class Evidence:
             FirstImage(
                 r["image"], value_of(self._facts, SYSTEM, r["os"]), tuple(r["python"]), tuple(r["setup"]), tuple(r["driver"])
             )
-            for r in guide_records(self._facts, "base_image")
+            for r in self._facts.guide_records("base_image")
         )
 
     @cached_property
@@ -121,7 +117,7 @@ class Evidence:
         """The packages that will have no releases any more and that the stack does without, and why."""
         held, products, names = {e.product for e in self._stack.packages}, self._facts.products, Names(self._facts)
         rows = []
-        for product, details in every_product_details(self._facts).items():
+        for product, details in self._facts.every_product_details().items():
             other, distribution = details.replaced_by, products[product].distribution
             if details.eol and distribution and other and product not in held:
                 where = f" on {names.value(DEVICE, other.device)}" if other.device else ""
@@ -140,17 +136,17 @@ class Evidence:
             series = next(mask for mask in facts.series(product) if mask >> element.idx & 1)
             work = (element.release, element.maker, element.devices)  # of one maker for the same devices: 2.3.0 and 2.3.0+cpu
             same = sum(1 << e.idx for e in facts.elements(product).of(series) if (e.release, e.maker, e.devices) == work)
-            for part in images_with(facts, product):
+            for part in facts.images_with(product):
                 if part.mask & same:
                     holding.setdefault(part.image, {})[product] = part.basis
         apart = next(route.without for route in facts.routes if route.id == stack.route) if holding else ()
-        others = {part.image for product in apart for part in images_with(facts, product)}
+        others = {part.image for product in apart for part in facts.images_with(product)}
         families = {family for system in stack.os for family in (system, *facts.wider.get(system, ()))}
         tags: list[StackImageJson] = []
         for number, bases in sorted(holding.items()):
             if len(bases) < len(wanted) or number in others:
                 continue
-            tag = image(facts, number)
+            tag = facts.image(number)
             runs = [run for run in tag.runs if run[0] <= self._as_of]
             if tag.device != stack.device or not runs or not self._runs_on(number, families):
                 continue
@@ -167,7 +163,7 @@ class Evidence:
 
     def _runs_on(self, number: int, families: set[str]) -> bool:
         """Return whether an image holds a system of one of these families, or does not say which one it holds."""
-        parts = [part for part in contents_of(self._facts, number) if part.product == SYSTEM]
+        parts = [part for part in self._facts.contents_of(number) if part.product == SYSTEM]
         held = [e.version for part in parts for e in self._facts.elements(SYSTEM).of(part.mask)]
         return not held or any(families & {system, *self._facts.wider.get(system, ())} for system in held)
 
@@ -180,5 +176,5 @@ def claims_of(facts: Snapshot, names: Iterable[str]) -> tuple[ClaimView, ...]:
             r.id, r.kind, r.of_term, r.to_terms, r.condition, r.basis, r.reason, r.note, facts.citations(r.id),
             disputes.of_claims((r.id,)),
         )
-        for r in (claim(facts, name) for name in names)
+        for r in (facts.claim(name) for name in names)
     )  # fmt: skip

@@ -9,7 +9,6 @@ from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.labels import ranges
 from compatkb.output.screen import BLANK, Line, heads, row
 from compatkb.output.writers import Links, Table, render
-from compatkb.store.queries.claims import features, statements
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
 
@@ -46,7 +45,7 @@ class Features:
                 "sources": source_payloads(self.facts.citations(statement.claim)),
                 "mask": statement.mask,
             }
-            for statement in statements(self.facts)
+            for statement in self.facts.statements()
         ]
 
     def of_release(self, product: str, bits: int) -> list[Content]:
@@ -67,7 +66,7 @@ class Features:
                     _shown(s, feature=False) for s in groups[record.id] if product in (None, s["of"], record.product)
                 ],
             }
-            for record in features(self.facts)
+            for record in self.facts.feature_records()
             if feature in (None, record.id)
             and (product is None or product == record.product or any(s["of"] == product for s in groups[record.id]))
         ]

@@ -10,8 +10,7 @@ from compatkb.errors import UsageError
 from compatkb.output import disputes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.documents import Edition, source_payloads
-from compatkb.store.queries.images import ImageRecord, RunRecord, contents_of, repositories, runs_for
-from compatkb.store.queries.images import images_of as tags_of
+from compatkb.store.queries.images import ImageRecord, RunRecord
 from compatkb.store.reader import Snapshot
 
 _HOST = {
@@ -48,16 +47,16 @@ Content = dict[str, Any]
 def repository_content(facts: Snapshot, name: str, day: date) -> Content:
     """Return the tags of an image repository, or one of them (`repository:tag`), with all that is known; raises UsageError."""
     repository, _, tag = name.partition(":")
-    rows = tags_of(facts, repository)
+    rows = facts.images_of(repository)
     if not rows:
-        known = sorted(repositories(facts))
+        known = sorted(facts.repositories())
         raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}")
     chosen = [row for row in rows if row.name == tag] if tag else rows
     if not chosen:
         raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
     tags = []
     for image in chosen:
-        fitting = runs_for(facts, image)
+        fitting = facts.runs_for(image)
         runs = [[date.fromordinal(first), date.fromordinal(last)] for first, last in image.runs]
         tags.append(
             {
@@ -66,7 +65,7 @@ def repository_content(facts: Snapshot, name: str, day: date) -> Content:
                 "listed": [[first.isoformat(), None if last == date.max else last.isoformat()] for first, last in runs],
                 "is_listed": any(first <= day <= last for first, last in runs),
                 "contains": [
-                    {"is": f"{part.product}{part.spec}", "basis": part.basis} for part in contents_of(facts, image.id)
+                    {"is": f"{part.product}{part.spec}", "basis": part.basis} for part in facts.contents_of(image.id)
                 ],
                 "run": run_command(image, image.name, fitting),
                 "run_notes": [run.note for run in fitting if run.note],

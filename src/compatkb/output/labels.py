@@ -7,7 +7,6 @@ from compatkb.core.memo import memoized
 from compatkb.core.names import is_free_threaded, word_key
 from compatkb.core.vocabulary import Role
 from compatkb.output.things import DimensionValue, joined_with, listed
-from compatkb.store.queries.products import release
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Product, Request
 
@@ -43,7 +42,7 @@ class Names:
 
     def value(self, dimension: str, version: str) -> str:
         """Return a value of a dimension as people write it: Windows 11, Intel GPU; the version where it has no other name."""
-        known = release(self.facts, dimension, version)
+        known = self.facts.release(dimension, version)
         return (known.name if known else None) or version
 
     def values(self, dimension: str, versions: Iterable[str]) -> list[str]:
@@ -78,7 +77,7 @@ class Names:
         known = self.facts.names(dimension)
         wanted = known.get(word_key(text), text)
         for name in names:
-            known_as = release(self.facts, dimension, name)
+            known_as = self.facts.release(dimension, name)
             spellings = {name, *((known_as.name, *known_as.aliases) if known_as else ())} - {None}
             if {word_key(text), word_key(wanted)} & {word_key(spelling) for spelling in spellings if spelling}:
                 return name

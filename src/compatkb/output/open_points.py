@@ -11,8 +11,6 @@ from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output.labels import HARDWARE, Names, ranges
 from compatkb.output.things import Open, listed, shortened
 from compatkb.request.lookup import is_newer, newest_known
-from compatkb.store.queries.claims import claim, statements
-from compatkb.store.queries.products import details_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, PlatformSet
 
@@ -153,7 +151,7 @@ class OpenPoints(Names):
             )
             points.append(Open(f"{self.build(element)} {how}", None, "compiling it"))
         elif unseen := self._unserved(element.certain):
-            known = details_of(self.facts, element.product, element.idx)
+            known = self.facts.details_of(element.product, element.idx)
             note = known.wheels_note if known else None
             systems = listed([self.value("os", system) for system in self.stack.os])
             pythons = ranges(unseen, self.facts.grid["python"])
@@ -191,13 +189,13 @@ class OpenPoints(Names):
         """Return why it is not certain that a stack has a feature."""
         name = self.facts.features[offered.feature][0]
         if offered.claims:
-            notes = [claim(self.facts, name).note for name in offered.claims]
+            notes = [self.facts.claim(name).note for name in offered.claims]
             why = next((note.rstrip(".") for note in notes if note), None)
             by = listed([f"{self.label(product)} {version}" for product, version in offered.by])
             return Open(f"{name} with {by} is inferred", why, "a run that uses it")
         members = {e.product: 1 << e.idx for e in self.stack.packages}
         about_it = [
-            s for s in statements(self.facts) if s.feature == offered.feature and s.hardware and self.stack.device in s.device
+            s for s in self.facts.statements() if s.feature == offered.feature and s.hardware and self.stack.device in s.device
         ]
         stated = [s.hardware for s in about_it if members.get(s.product, 0) & s.mask]
         named = list(dict.fromkeys(name for names in stated for name in names))
@@ -213,7 +211,7 @@ class OpenPoints(Names):
 
     def _inferences(self, link: SupportLink) -> list[str]:
         """Return the notes of the inferred claims of a link, those that vouch before those that only deny."""
-        claims = [claim(self.facts, name) for name in link.claims]
+        claims = [self.facts.claim(name) for name in link.claims]
         inferred = sorted((c for c in claims if c.basis == "inferred"), key=lambda c: c.kind != "verified")
         return [c.note for c in inferred if c.note]
 

@@ -43,8 +43,7 @@ from compatkb.output.view import (
     rows_of,
     sections_of,
 )
-from compatkb.store.queries.claims import installs
-from compatkb.store.queries.products import ChannelRecord, channels, element_sources, release
+from compatkb.store.queries.products import ChannelRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, Request, Sources
 
@@ -188,8 +187,8 @@ class Presenter(Causes):
         main = tuple(build for build in requested if build.product.role == Role.PACKAGE) or builds[:1]
         about = tuple(b for b in requested if b.product.role == Role.PACKAGE or b.product.id in named) or builds[:1]
         members = {element.product: element.idx for element in stack.packages}
-        recipes = [i for i in installs(facts) if i.product in members and i.mask >> members[i.product] & 1]
-        device = release(facts, DEVICE, stack.device)
+        recipes = [i for i in facts.installs if i.product in members and i.mask >> members[i.product] & 1]
+        device = facts.release(DEVICE, stack.device)
         route = next(route for route in facts.routes if route.id == stack.route)
         unknown = not any(facts.products[product].shown and product != HARDWARE for product in stack.known)
         return StackView(
@@ -217,17 +216,17 @@ class Presenter(Causes):
         requested = element.product in stack.requested
         asked = product.role == Role.LEAF and requested
         named = bool(element.distribution) and (asked or (product.role in _PACKAGES and not product.automatic))
-        served = tuple(channel for channel in channels(self.facts) if channel.id in element.channels)
+        served = tuple(channel for channel in self.facts.channels if channel.id in element.channels)
         return BuildView(
             product, element.idx, element.version, element.release, self.build_name(element), element.distribution,
             element.extras, element.stage, element.maker, element.devices, element.channels, self._index(element, stack),
             served, self._inside(element, stack, served), requested, named,
-            lambda: element_sources(self.facts, element),
+            lambda: self.facts.element_sources(element),
         )  # fmt: skip
 
     def _index(self, element: Element, stack: Stack) -> ChannelRecord | None:
         """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
-        known = {channel.id: channel for channel in channels(self.facts) if channel.is_index}
+        known = {channel.id: channel for channel in self.facts.channels if channel.is_index}
         leaf = self.facts.products[element.product].role == Role.LEAF
         fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
         hardware = set(stack.known.get(HARDWARE, ()))
@@ -263,9 +262,9 @@ class Presenter(Causes):
         for element in self.facts.elements(warned.product):
             if element.version == warned.version:
                 if warned.kind == "eol":
-                    known = release(self.facts, warned.product, element.release)
+                    known = self.facts.release(warned.product, element.release)
                     return known.eol_sources if known else ()
-                return element_sources(self.facts, element)[:1]
+                return self.facts.element_sources(element)[:1]
         return ()
 
     def offered(self, offered: FeatureSupport) -> Offered:

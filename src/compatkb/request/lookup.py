@@ -12,7 +12,7 @@ from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
-from compatkb.store.suggestions import noun, suggest
+from compatkb.store.suggestions import Suggestions, suggest
 
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
@@ -52,13 +52,12 @@ def find_product(facts: Snapshot, name: str) -> Product:
         raise UsageError(f"{name!r} has no product name{suggest(meant or [f'torch=={name}'])}")
     if len(read := places_named(facts, name, joined=False)) > 1:
         raise UsageError(f"{name!r} may be several things{suggest([f'{place}=={name}' for place in read])}")
-    from compatkb.store.queries.products import product_names
 
-    names = sorted(name for several in product_names(facts).values() for name in several)
+    names = sorted(name for several in facts.keys_by_product.values() for name in several)
     near = close(name.lower(), [*facts.products, *names])
     for place in () if near else ("hardware", "os"):
         if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
-            raise UsageError(f"unknown {noun(facts, place, near)} {name!r}{suggest(near)}")
+            raise UsageError(f"unknown {Suggestions(facts).noun(place, near)} {name!r}{suggest(near)}")
     raise UsageError(f"unknown product {name!r}{suggest(near) or _PACKAGES}")
 
 

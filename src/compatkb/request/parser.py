@@ -23,10 +23,9 @@ from compatkb.request.lookup import (
     plain_version,
 )
 from compatkb.request.words import read_words, with_architectures
-from compatkb.store.queries.products import served_devices, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
-from compatkb.store.suggestions import known_for, listing, nearest, not_covered, numbers, suggest, unknown_version
+from compatkb.store.suggestions import Suggestions, listing, numbers, suggest
 
 _PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[([^\]]*)\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 
@@ -201,7 +200,7 @@ def _strict(facts: Snapshot, product: Product, spec: str, lists_until: int) -> P
     if not mask and (pin := _newer_range(facts, product, spec, text)):
         return pin
     if not mask:
-        raise UsageError(f"{product.id}{spec}: no known version fits{nearest(facts, product, spec)}")
+        raise UsageError(f"{product.id}{spec}: no known version fits{Suggestions(facts).nearest(product, spec)}")
     return Pin(product.id, text, mask, strict=True, exact=False)
 
 
@@ -239,7 +238,7 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
             raise ValueError
         parse(scheme, version)
     except ValueError:
-        raise unknown_version(facts, product, version) from None
+        raise Suggestions(facts).unknown_version(product, version) from None
     if product.role == Role.LEAF or product.open:
         beyond = version if is_newer(facts, product, version) else ""
         return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version, beyond=beyond)
@@ -258,7 +257,7 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
     if scopes and not covered:
         older = [e.idx for e in facts.elements(product.id) if numbers(e.release) < numbers(version)]
         return Pin(product.id, text, 0, strict=strict, near=1 << max(older, default=0), beyond=version)
-    raise unknown_version(facts, product, version)
+    raise Suggestions(facts).unknown_version(product, version)
 
 
 def _both(one: Pin, other: Pin) -> Pin:
@@ -292,20 +291,20 @@ def _devices(
 
     Unknown ones are noted as problems, why there are no answers for one as `uncovered`.
     """
-    every = served_devices(facts)
+    every = facts.served_devices()
     bare = [name for name in free if facts.products[name].role is Role.DIMENSION]
     whole = [*pins.values(), *(Pin(name, name, (1 << len(facts.elements(name))) - 1) for name in bare)]
     for pin in whole:
         if facts.products[pin.product].role is Role.DIMENSION and not any(_serves(facts, pin, device) for device in every):
             only = facts.elements(pin.product).of(pin.mask)[0].devices
-            uncovered += [not_covered(facts, device) + known_for(facts, device, pins.values()) for device in sorted(only)]
+            uncovered += [Suggestions(facts).not_covered(device, pins.values()) for device in sorted(only)]
     if not asked:
         fixed = [pin for pin in whole if facts.products[pin.product].role is Role.DIMENSION]
         fitting = [d for d in every if all(_serves(facts, pin, d) for pin in whole)]
         fitting = fitting or [d for d in every if all(_serves(facts, pin, d) for pin in fixed)]
         if len(fitting) > 1 and (hardware := pins.get("hardware")) and _is_brought_by(facts, hardware, fitting[0]):
             fitting = fitting[:1]
-        return unasked_devices(facts, fitting.__contains__)
+        return facts.unasked_devices(fitting.__contains__)
     devices: list[str] = []
     names = [e.version for e in facts.elements("device")]
     for text in asked:
@@ -314,7 +313,7 @@ def _devices(
         if not meant:
             problems.append(f"unknown device {text!r}{suggest(close(text, every)) or listing(every)}")
         others = [name for name in meant if name not in every]
-        uncovered += [not_covered(facts, name) + known_for(facts, name, pins.values()) for name in others]
+        uncovered += [Suggestions(facts).not_covered(name, pins.values()) for name in others]
         devices += meant
     return tuple(dict.fromkeys(devices))
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from compatkb.core.names import word_key
 from compatkb.errors import UsageError
 from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
-from compatkb.store.queries.applications import find_application
 from compatkb.store.reader import Snapshot
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
@@ -45,7 +44,7 @@ def _required(facts: Snapshot, word: str) -> str | None:
 
     Raises UsageError for an application that no torch can be found for.
     """
-    if facts.product(word) or not (application := find_application(facts, word)):
+    if facts.product(word) or not (application := facts.find_application(word)):
         return None
     torch = next((each for each in application.requires if re.match(r"torch(?![\w-])", each)), None)
     if torch and application.xpu != "no":

@@ -8,46 +8,8 @@ from operator import or_
 from compatkb.core.names import close, word_key
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.store.queries.products import release, releases_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product
-
-
-def unknown_version(facts: Snapshot, product: Product, version: str) -> UsageError:
-    """Return the error for a version that a product does not have, with the nearest ones."""
-    if product.scheme == "listed":
-        names = facts.names(product.id)
-        near = close(word_key(version), names, names)
-        what = f"unknown {noun(facts, product.id, near)} {version!r}"
-        return UsageError(what + (suggest(near) or nearest(facts, product, version)))
-    return UsageError(f"{product.id} has no version {version!r}{nearest(facts, product, version)}")
-
-
-def noun(facts: Snapshot, product: str, near: Sequence[str]) -> str:
-    """Return what people call a version of a listed product; hardware after what is near it."""
-    if product != "hardware":
-        return {"os": "operating system", "arch": "architecture"}.get(product, product)
-    masks = [facts.word(product, name) or 0 for name in near]
-    devices = {device for mask in masks for element in facts.elements(product).of(mask) for device in element.devices}
-    named = [record.name for record in releases_of(facts, "device") if record.name and record.version in devices]
-    return " or ".join(name for name in named) or "hardware"
-
-
-def nearest(facts: Snapshot, product: Product, text: str) -> str:
-    """Return the nearest known versions as a line of a message."""
-    versions = list(dict.fromkeys(e.release for e in facts.elements(product.id)))
-    if not versions:
-        return ""
-    if product.scheme == "listed":
-        more = f" and {len(versions) - 8} more, see `compatkb list {product.id}`" if len(versions) > 8 else ""
-        return f"{listing(versions[:-9:-1])}{more}"
-    wanted = numbers(text)
-    if not wanted:
-        return f"\n  newest: {', '.join(versions[:-4:-1])}"
-    below = [v for v in versions if numbers(v) <= wanted]
-    above = [v for v in versions if numbers(v) > wanted]
-    near_by = [*below[:-3:-1], *above[:1]] if below else above[:3]
-    return f"\n  nearest: {', '.join(near_by)}"
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -65,55 +27,93 @@ def listing(words: Iterable[str]) -> str:
     return f"\n  known: {', '.join(words)}"
 
 
-def not_covered(facts: Snapshot, device: str) -> str:
-    """Return why there are no answers for a device that no route reaches: its note, the first sentence first."""
-    record = release(facts, "device", device)
-    note = (record.note if record else None) or "no way to use it is known"
-    first, _, more = note.partition(". ")
-    return f"no answers for {device}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
+class Suggestions:
+    """What may have been meant, and what is known beside it, by the data."""
 
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
 
-def known_for(facts: Snapshot, device: str, pins: Collection[Pin]) -> str:
-    """Return what is known of pinned versions on a device without answers, as lines of a message.
+    def unknown_version(self, product: Product, version: str) -> UsageError:
+        """Return the error for a version that a product does not have, with the nearest ones."""
+        if product.scheme == "listed":
+            names = self.facts.names(product.id)
+            near = close(word_key(version), names, names)
+            what = f"unknown {self.noun(product.id, near)} {version!r}"
+            return UsageError(what + (suggest(near) or self.nearest(product, version)))
+        return UsageError(f"{product.id} has no version {version!r}{self.nearest(product, version)}")
 
-    Products that are for that device alone say what they go with: those that are pinned, or else all their releases.
-    """
-    system = next((pin.mask for pin in pins if pin.product == "os"), -1)
-    cells = facts.dimension_cells("os", system)
-    lines = []
-    for own in facts.products.values():
-        elements = [e for e in facts.elements(own.id) if e.devices == frozenset([device])]
-        if own.role != Role.DIMENSION or own.id == "hardware" or not elements:
-            continue
-        pin = next((pin for pin in pins if pin.product == own.id), None)
-        mask = pin.mask if pin else sum(1 << element.idx for element in elements)
-        lines += [_pair_known(facts, own, pin, mask, other, cells) for other in pins if other is not pin]
-        open_ones = {route.provider for route in facts.routes}.difference(each.product for each in pins)
-        edges = [
-            edge
-            for name in sorted(open_ones)
-            for edge in facts.edges(own.id, name)
-            if edge.of_mask & mask and edge.supported_on
-        ]
-        lines += [f"{_words(facts, pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in edges if pin]
-    return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
+    def noun(self, product: str, near: Sequence[str]) -> str:
+        """Return what people call a version of a listed product; hardware after what is near it."""
+        if product != "hardware":
+            return {"os": "operating system", "arch": "architecture"}.get(product, product)
+        masks = [self.facts.word(product, name) or 0 for name in near]
+        devices = {device for mask in masks for element in self.facts.elements(product).of(mask) for device in element.devices}
+        named = [record.name for record in self.facts.releases_of("device") if record.name and record.version in devices]
+        return " or ".join(name for name in named) or "hardware"
 
+    def nearest(self, product: Product, text: str) -> str:
+        """Return the nearest known versions as a line of a message."""
+        versions = list(dict.fromkeys(e.release for e in self.facts.elements(product.id)))
+        if not versions:
+            return ""
+        if product.scheme == "listed":
+            more = f" and {len(versions) - 8} more, see `compatkb list {product.id}`" if len(versions) > 8 else ""
+            return f"{listing(versions[:-9:-1])}{more}"
+        wanted = numbers(text)
+        if not wanted:
+            return f"\n  newest: {', '.join(versions[:-4:-1])}"
+        below = [v for v in versions if numbers(v) <= wanted]
+        above = [v for v in versions if numbers(v) > wanted]
+        near_by = [*below[:-3:-1], *above[:1]] if below else above[:3]
+        return f"\n  nearest: {', '.join(near_by)}"
 
-def _pair_known(facts: Snapshot, own: Product, pin: Pin | None, mask: int, other: Pin, cells: int) -> str:
-    """Return whether some releases of a product go with another pin on some platforms; empty where nobody says."""
-    edges = [edge for edge in facts.edges(own.id, other.product) if edge.of_mask & mask and edge.supported_on & cells]
-    fitting = reduce(or_, (edge.of_mask & mask for edge in edges if edge.to_mask & other.mask), 0)
-    if fitting:
-        names = [element.release for element in facts.elements(own.id).of(fitting)]
-        return f"{_words(facts, other)} goes with {own.label} {', '.join(reversed(names))}"
-    if edges and pin:
-        specs = " or ".join(dict.fromkeys(edge.spec.replace("==", "") for edge in edges))
-        return f"{_words(facts, pin)} goes with {facts.products[other.product].label} {specs}, not {_words(facts, other)}"
-    is_package = facts.products[other.product].role != Role.DIMENSION
-    return f"no {own.label} here is said to go with {_words(facts, other)}" if is_package else ""
+    def not_covered(self, device: str, pins: Collection[Pin]) -> str:
+        """Return why there are no answers for a device that no route reaches, and what is known of pinned versions on it."""
+        record = self.facts.release("device", device)
+        note = (record.note if record else None) or "no way to use it is known"
+        first, _, more = note.partition(". ")
+        why = f"no answers for {device}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
+        return why + self._known_for(device, pins)
 
+    def _known_for(self, device: str, pins: Collection[Pin]) -> str:
+        """Return what is known of pinned versions on a device without answers, as lines of a message.
 
-def _words(facts: Snapshot, pin: Pin) -> str:
-    """Return a pin in words; hardware and systems go by their own names."""
-    product, text = facts.products[pin.product], pin.text.removeprefix(pin.product).lstrip("= ")
-    return text if product.scheme == "listed" else f"{product.label} {text}"
+        Products that are for that device alone say what they go with: those that are pinned, or else all their releases.
+        """
+        system = next((pin.mask for pin in pins if pin.product == "os"), -1)
+        cells = self.facts.dimension_cells("os", system)
+        lines = []
+        for own in self.facts.products.values():
+            elements = [e for e in self.facts.elements(own.id) if e.devices == frozenset([device])]
+            if own.role != Role.DIMENSION or own.id == "hardware" or not elements:
+                continue
+            pin = next((pin for pin in pins if pin.product == own.id), None)
+            mask = pin.mask if pin else sum(1 << element.idx for element in elements)
+            lines += [self._pair_known(own, pin, mask, other, cells) for other in pins if other is not pin]
+            open_ones = {route.provider for route in self.facts.routes}.difference(each.product for each in pins)
+            edges = [
+                edge
+                for name in sorted(open_ones)
+                for edge in self.facts.edges(own.id, name)
+                if edge.of_mask & mask and edge.supported_on
+            ]
+            lines += [f"{self._words(pin)} goes with {edge.to} {edge.spec.removeprefix('==')}" for edge in edges if pin]
+        return "".join(f"\n  known: {line}" for line in dict.fromkeys(lines) if line)
+
+    def _pair_known(self, own: Product, pin: Pin | None, mask: int, other: Pin, cells: int) -> str:
+        """Return whether some releases of a product go with another pin on some platforms; empty where nobody says."""
+        edges = [edge for edge in self.facts.edges(own.id, other.product) if edge.of_mask & mask and edge.supported_on & cells]
+        fitting = reduce(or_, (edge.of_mask & mask for edge in edges if edge.to_mask & other.mask), 0)
+        if fitting:
+            names = [element.release for element in self.facts.elements(own.id).of(fitting)]
+            return f"{self._words(other)} goes with {own.label} {', '.join(reversed(names))}"
+        if edges and pin:
+            specs = " or ".join(dict.fromkeys(edge.spec.replace("==", "") for edge in edges))
+            return f"{self._words(pin)} goes with {self.facts.products[other.product].label} {specs}, not {self._words(other)}"
+        is_package = self.facts.products[other.product].role != Role.DIMENSION
+        return f"no {own.label} here is said to go with {self._words(other)}" if is_package else ""
+
+    def _words(self, pin: Pin) -> str:
+        """Return a pin in words; hardware and systems go by their own names."""
+        product, text = self.facts.products[pin.product], pin.text.removeprefix(pin.product).lstrip("= ")
+        return text if product.scheme == "listed" else f"{product.label} {text}"

@@ -19,7 +19,6 @@ from compatkb.core.vocabulary import Verdict
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output.documents import json_text
 from compatkb.schema import Level, Observation, Outcome
-from compatkb.store.queries.products import channels
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_evidence, read_lines, text_of
@@ -266,7 +265,7 @@ def run_context(
         if not path or not os.access(path, os.X_OK):
             raise UsageError(f"{text!r} is not MINOR=PATH with a Python to run, such as 3.12=/usr/bin/python3.12")
         known[minor] = path
-    indexes = {channel.id: (channel.style, channel.url or "") for channel in channels(facts)}
+    indexes = {channel.id: (channel.style, channel.url or "") for channel in facts.channels}
     return RunContext(today, folder, cache, directory, channels=indexes, interpreters=known, **more)  # type: ignore[arg-type]  # by keyword
 
 

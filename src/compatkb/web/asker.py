@@ -17,7 +17,6 @@ from compatkb.output import catalog
 from compatkb.output.images import repository_content
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
-from compatkb.store.queries import images
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import PATIENCE, patience
@@ -55,7 +54,7 @@ class Asker:
 
     def repositories(self) -> list[Record]:
         """Return the tags of each image repository."""
-        return [repository_content(self.facts, name, self.clock.day) for name in images.repositories(self.facts)]
+        return [repository_content(self.facts, name, self.clock.day) for name in self.facts.repositories()]
 
     def answer(self, question: PageQuestion) -> Answer:
         """Return the answer; raises UsageError and GaveUpError."""

@@ -9,7 +9,6 @@ from compatkb.output import catalog, messages, statistics, timeline
 from compatkb.output.labels import Names, series_of
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
-from compatkb.store.queries import products
 from compatkb.web.answer_view import WORDS, recipes
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.asker import Record, read
@@ -33,7 +32,7 @@ def paths(site: Site) -> Iterator[tuple[str, str, str]]:
         if product.role == "feature":
             continue
         yield f"products/{file_name(product.id)}.html", product.id, ""
-        for release in products.releases_of(site.facts, product.id):
+        for release in site.facts.releases_of(product.id):
             yield release_path(product.id, release.version), product.id, release.version
 
 

@@ -18,8 +18,6 @@ from compatkb.output.labels import PYTHON, SYSTEM, series_of
 from compatkb.output.messages import VERDICTS
 from compatkb.output.payload import answer_payload
 from compatkb.output.view import AnswerView
-from compatkb.store.queries import products
-from compatkb.store.queries.products import product_details, releases_of
 from compatkb.version import __version__
 from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker, read
@@ -78,7 +76,7 @@ class MachineFiles:
             yield f"products/{name}.json", partial(_made, self.records.product, product.id)
             for shape in (self.latest, self.endoflife, self.renovate):
                 yield f"{shape.__name__}/{name}.json", partial(_made, shape, product.id)
-            for release in products.releases_of(self.facts, product.id):
+            for release in self.facts.releases_of(product.id):
                 at = f"releases/{name}/{file_name(release.version)}.json"
                 yield at, partial(_made, self.one_release, product.id, release.version)
         for question in self.site.written:
@@ -90,7 +88,7 @@ class MachineFiles:
     def _is_same(self, one: Clock, other: Clock) -> bool:
         """Return whether nothing ended between two days: then answers are the same on both."""
         first, last = sorted((one.day.isoformat(), other.day.isoformat()))
-        return one == other or not any(first <= (release.eol or "") < last for release in products.releases(self.facts))
+        return one == other or not any(first <= (release.eol or "") < last for release in self.facts.releases())
 
     def _answer(self, question: PageQuestion) -> str:
         return _text(answer_payload(self.asker.view(question)), 2)
@@ -181,7 +179,7 @@ class MachineFiles:
     def _answers(self) -> dict[str, str]:
         """Return the files that answer most, one of each kind that has many."""
         device, series = self.asker.form.devices[0].id, self.asker.form.series[0]
-        release = releases_of(self.facts, self.site.main)[0].version
+        release = self.facts.releases_of(self.site.main)[0].version
         return {
             f"{BASE}index.json": "what there is",
             f"{BASE}stacks.json": "the best stacks of every device and series, with install commands",
@@ -194,7 +192,7 @@ class MachineFiles:
 
     def _ended(self, day: str) -> Iterator[str]:
         for product in self.facts.products.values():
-            known = product_details(self.facts, product.id)
+            known = self.facts.product_details(product.id)
             if product.distribution and known.eol and known.eol < day:
                 other = known.replaced_by
                 instead = f"; instead {self.facts.products[other.product].label} {other.specifier}" if other else ""

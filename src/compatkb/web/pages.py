@@ -18,7 +18,6 @@ from compatkb.headline_options import HEADLINES
 from compatkb.output import messages
 from compatkb.output.documents import short
 from compatkb.output.labels import Names
-from compatkb.store.queries import products
 from compatkb.version import __version__
 from compatkb.web.answer_view import INSTALLERS, View, view_of
 from compatkb.web.asker import Asker
@@ -129,7 +128,7 @@ class Site:
 
     @cached_property
     def _released(self) -> set[tuple[str, str]]:
-        return {(release.product, release.version) for release in products.releases(self.facts)}
+        return {(release.product, release.version) for release in self.facts.releases()}
 
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from compatkb.core.names import is_free_threaded
-from compatkb.store.queries import products
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 
@@ -61,12 +60,12 @@ class FormValues:
     @cached_property
     def devices(self) -> list[Value]:
         """The devices that some route reaches."""
-        served = products.served_devices(self.facts)
+        served = self.facts.served_devices()
         return [value for value in self.values("device") if value.id in served]
 
     def values(self, product: str) -> list[Value]:
         """Return the values of a listed product, in the order of its file."""
-        releases = products.releases_of(self.facts, product)
+        releases = self.facts.releases_of(product)
         return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
 
     @cached_property

@@ -11,7 +11,6 @@ from compatkb.check.markdown.text import PAGES, Definition, MarkdownLink, Markdo
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.store.queries.products import homepages
 from compatkb.store.records import Product
 
 VERSIONS = CheckRule("link-version", Severity.INFO, "the text of a link names one version, its target another")
@@ -184,7 +183,7 @@ def _replaced(text: str, old: str, new: str) -> str | None:
 def _elsewhere(document: TextDocument, data: Lookups, use: VersionLink) -> Iterator[Finding]:
     """Yield a finding where the address of a page names another version of a product whose versions are numbers alone."""
     link, version, definition = use
-    homes = homepages(data.facts)
+    homes = data.facts.homepages()
     for product in data.facts.products.values():
         if product.scheme != "dotted" or product.role != Role.DIMENSION:
             continue

@@ -10,7 +10,6 @@ from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueri
 from compatkb.core.findings import Edit
 from compatkb.core.names import normal
 from compatkb.core.toml_positions import quoted
-from compatkb.store.queries.claims import automatic_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 
@@ -85,7 +84,7 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     uv: dict[str, Any] = tomllib.loads(text).get("tool", {}).get("uv", {})
     brought = [
         e
-        for e in automatic_of(facts, builds, facts.all_platforms)
+        for e in facts.automatic_of(builds, facts.all_platforms)
         if not re.search(rf"[\"']{re.escape(e.distribution or e.product)}\b", text)
     ]
     names = list(dict.fromkeys(e.distribution or e.product for e in (*builds, *brought)))

@@ -23,7 +23,6 @@ from compatkb.parsers.statement import (
     SystemPackage,
     SystemUse,
 )
-from compatkb.store.queries.products import distributions
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -314,7 +313,7 @@ def _by_group(reading: ParsedFile) -> dict[str, list[tuple[int, str]]]:
 def _distributions(facts: Snapshot) -> Mapping[str, str]:
     """Return the products by the names that package indexes know them by."""
     product_by_name = {normal(product.distribution): product.id for product in facts.products.values() if product.distribution}
-    for product, distribution in distributions(facts):
+    for product, distribution in facts.distributions():
         if facts.products[product].role in (Role.PACKAGE, Role.COMPANION, Role.LEAF):
             product_by_name.setdefault(normal(distribution), product)
     return product_by_name

@@ -9,7 +9,6 @@ from compatkb.core.vocabulary import FOREVER
 from compatkb.engine.conflicts import Cause
 from compatkb.output.causes import Causes
 from compatkb.request.lookup import is_newer
-from compatkb.store.queries.products import element_sources
 from compatkb.store.records import Element
 
 _OF_A_MATRIX = 2
@@ -17,7 +16,7 @@ _OF_A_MATRIX = 2
 
 def cited(queries: ProjectQueries, element: Element) -> tuple[str, ...]:
     """Return the sources of a build as findings name them."""
-    return tuple(url or text for text, url in element_sources(queries.facts, element)[:2])
+    return tuple(url or text for text, url in queries.facts.element_sources(element)[:2])
 
 
 def has_wheels_alone(product: str, queries: ProjectQueries) -> bool:

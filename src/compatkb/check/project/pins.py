@@ -16,7 +16,6 @@ from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import Requirement, RequirementRole
 from compatkb.request.lookup import is_newer, newest_known
-from compatkb.store.queries.products import channels
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
 INDEX = CheckRule(
@@ -143,7 +142,7 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
-    indexes = {channel.id for channel in channels(queries.facts) if channel.is_index}
+    indexes = {channel.id for channel in queries.facts.channels if channel.is_index}
     there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
     builds = [e.version for e in there if e.release == version.partition("+")[0]]
     if "+" in version and builds:

@@ -16,7 +16,6 @@ from compatkb.errors import CompatkbError, GaveUpError
 from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
-from compatkb.store.queries.products import channels, unasked_devices
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, Edge, Element, Pin, Product, Request
 
@@ -98,12 +97,12 @@ class ProjectQueries:
     @cached_property
     def channels(self) -> Mapping[str, str]:
         """The channels of the data by their addresses, as `address` writes them; the client's own index has none."""
-        return {address(url): channel.id for channel in channels(self.facts) for url in channel.addresses}
+        return {address(url): channel.id for channel in self.facts.channels for url in channel.addresses}
 
     @cached_property
     def addresses(self) -> Mapping[str, tuple[str, str]]:
         """The address and the style of each channel, by id."""
-        return {channel.id: (channel.url or "", channel.style) for channel in channels(self.facts)}
+        return {channel.id: (channel.url or "", channel.style) for channel in self.facts.channels}
 
     @cached_property
     def documented(self) -> frozenset[tuple[str, str]]:
@@ -123,7 +122,7 @@ class ProjectQueries:
     @cached_property
     def own(self) -> str:
         """The channel that clients ask when they are told of none."""
-        return next(channel.id for channel in channels(self.facts) if channel.style == "default")
+        return next(channel.id for channel in self.facts.channels if channel.style == "default")
 
     def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
         """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
@@ -268,7 +267,7 @@ class ProjectQueries:
                 pins=tuple(pin for pin in pins if pin.exact),
                 ranges=tuple(pin for pin in pins if not pin.exact),
                 packages=tuple(packages),
-                devices=unasked_devices(self.facts, lambda d: all(self._serves(pin, d) for pin in known), own),
+                devices=self.facts.unasked_devices(lambda d: all(self._serves(pin, d) for pin in known), own),
                 python=python,
                 places=places,
             )

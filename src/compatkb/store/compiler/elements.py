@@ -12,7 +12,7 @@ from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
 from compatkb.schema import Basis, ProductHead, Role, Stage, Status
 from compatkb.store.queries.products import ElementDetails
-from compatkb.store.reader import series_name
+from compatkb.store.queries.solver import series_name
 from compatkb.store.records import CellsRecord, Element, ModelPattern, Sources, VersionWord
 from compatkb.store.rows import dumps
 

@@ -1,11 +1,12 @@
 """Claims as people read them, with their sources; scopes, installations and statements about features."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Kind
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Edge, Element, PlatformSet, Sources
 from compatkb.store.rows import FieldForm, Mask, SourceList, Texts, Words, dumps, nested, read_list
 
@@ -101,72 +102,62 @@ _BOUNDS = (Kind.NEEDS, Kind.CONSTRAINS)
 _OF_NO_FEATURE = "product not in (select id from feature)"
 
 
-@memoized
-def claim(facts: Snapshot, name: str) -> ClaimRecord:
-    """Return a claim; raises KeyError for an unknown one."""
-    for record in facts.records(ClaimRecord, "from claim where id = ?", name):
-        return record
-    raise KeyError(name)
+class ClaimQueries(SolverQueries):
+    """What people read of claims, installations and statements about features."""
 
+    @memoized
+    def claim(self, name: str) -> ClaimRecord:
+        """Return a claim; raises KeyError for an unknown one."""
+        for record in self.records(ClaimRecord, "from claim where id = ?", name):
+            return record
+        raise KeyError(name)
 
-def every_claim(facts: Snapshot) -> dict[str, ClaimRecord]:
-    """Return all claims by id, statements about features among them."""
-    return {claim.id: claim for claim in facts.records(ClaimRecord, "from claim")}
+    def every_claim(self) -> dict[str, ClaimRecord]:
+        """Return all claims by id, statements about features among them."""
+        return {claim.id: claim for claim in self.records(ClaimRecord, "from claim")}
 
+    def product_claims(self) -> tuple[ClaimRecord, ...]:
+        """Return the claims that are no statements about features, by id."""
+        return self.records(ClaimRecord, f"from claim where {_OF_NO_FEATURE} order by id")
 
-def product_claims(facts: Snapshot) -> tuple[ClaimRecord, ...]:
-    """Return the claims that are no statements about features, by id."""
-    return facts.records(ClaimRecord, f"from claim where {_OF_NO_FEATURE} order by id")
+    def every_edge(self) -> tuple[Edge, ...]:
+        """Return the edges that all claims make where no extra is asked for, in the order of the data."""
+        return self.records(Edge, "from edge where extra = '' order by id")
 
+    def every_citation(self) -> tuple[Citation, ...]:
+        """Return the sources of all claims."""
+        return self.records(Citation, "from citation order by claim, n")
 
-def every_edge(facts: Snapshot) -> tuple[Edge, ...]:
-    """Return the edges that all claims make where no extra is asked for, in the order of the data."""
-    return facts.records(Edge, "from edge where extra = '' order by id")
+    def sources_by_claim(self) -> dict[str, Sources]:
+        """Return the sources of each claim as text and address."""
+        by_claim: dict[str, list[tuple[str, str | None]]] = {}
+        for cited in self.every_citation():
+            by_claim.setdefault(cited.claim, []).append((cited.text, cited.url))
+        return {name: tuple(sources) for name, sources in by_claim.items()}
 
+    @cached_property
+    def installs(self) -> tuple[InstallRecord, ...]:
+        """The installations that one command cannot do."""
+        return self.records(InstallRecord, "from install order by id")
 
-def citations(facts: Snapshot) -> tuple[Citation, ...]:
-    """Return the sources of all claims."""
-    return facts.records(Citation, "from citation order by claim, n")
+    def feature_records(self) -> tuple[FeatureRecord, ...]:
+        """Return the features, by id."""
+        return self.records(FeatureRecord, "from feature order by id")
 
+    def statements(self) -> tuple[StatementRecord, ...]:
+        """Return what sources say of features, in the order of the data."""
+        return self.records(StatementRecord, "from statement order by feature, position")
 
-def sources_by_claim(facts: Snapshot) -> dict[str, Sources]:
-    """Return the sources of each claim as text and address."""
-    by_claim: dict[str, list[tuple[str, str | None]]] = {}
-    for cited in citations(facts):
-        by_claim.setdefault(cited.claim, []).append((cited.text, cited.url))
-    return {name: tuple(sources) for name, sources in by_claim.items()}
-
-
-@memoized
-def installs(facts: Snapshot) -> tuple[InstallRecord, ...]:
-    """Return the installations that one command cannot do."""
-    return facts.records(InstallRecord, "from install order by id")
-
-
-def features(facts: Snapshot) -> tuple[FeatureRecord, ...]:
-    """Return the features, by id."""
-    return facts.records(FeatureRecord, "from feature order by id")
-
-
-def statements(facts: Snapshot) -> tuple[StatementRecord, ...]:
-    """Return what sources say of features, in the order of the data."""
-    return facts.records(StatementRecord, "from statement order by feature, position")
-
-
-def scope_sources(facts: Snapshot, product: str) -> tuple[Sources, ...]:
-    """Return the sources of each scope in which the list of a product's releases or wheels is complete."""
-    return tuple(scope.sources for scope in facts.scopes_of(product))
-
-
-def automatic_of(facts: Snapshot, elements: Iterable[Element], platforms: PlatformSet) -> list[Element]:
-    """Return what the metadata of builds bring along on some platforms, whether or not anybody vouches for it there."""
-    elements = tuple(elements)
-    held = {e.product for e in elements}
-    dependencies = []
-    for product in (p.id for p in facts.products.values() if p.automatic and p.id not in held):
-        for e in elements:
-            bounds = [edge for edge in facts.edges(e.product, product) if edge.of_mask >> e.idx & 1 and edge.kind in _BOUNDS]
-            fitting = [x for edge in bounds if edge.supported_on & platforms for x in facts.elements(product).of(edge.to_mask)]
-            near = [x for x in fitting if set(x.channels) & set(e.channels)]
-            dependencies += (near or fitting)[:1]
-    return dependencies
+    def automatic_of(self, elements: Iterable[Element], platforms: PlatformSet) -> list[Element]:
+        """Return what the metadata of builds bring along on some platforms, whether or not anybody vouches for it there."""
+        elements = tuple(elements)
+        held = {e.product for e in elements}
+        dependencies = []
+        for product in (p.id for p in self.products.values() if p.automatic and p.id not in held):
+            for e in elements:
+                own = (edge for edge in self.edges(e.product, product) if edge.of_mask >> e.idx & 1)
+                masks = [edge.to_mask for edge in own if edge.kind in _BOUNDS and edge.supported_on & platforms]
+                fitting = [x for mask in masks for x in self.elements(product).of(mask)]
+                near = [x for x in fitting if set(x.channels) & set(e.channels)]
+                dependencies += (near or fitting)[:1]
+        return dependencies

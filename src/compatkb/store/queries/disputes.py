@@ -1,10 +1,11 @@
 """Disagreements between sources: both sides, the decision, and whom they concern."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import PlatformSet, Sources
 from compatkb.store.rows import Mask, Words, each_nested
 
@@ -60,50 +61,47 @@ class ConcernedRecord(NamedTuple):
 OPEN = "open"
 
 
-def dispute_records(facts: Snapshot) -> dict[str, DisputeRecord]:
-    """Return the disputes by id, sorted."""
-    return {dispute.id: dispute for dispute in facts.records(DisputeRecord, "from dispute order by id")}
+class DisputeQueries(SolverQueries):
+    """What people read of disagreements between sources."""
 
+    def dispute_records(self) -> dict[str, DisputeRecord]:
+        """Return the disputes by id, sorted."""
+        return {dispute.id: dispute for dispute in self.records(DisputeRecord, "from dispute order by id")}
 
-@memoized
-def dispute_record(facts: Snapshot, name: str) -> DisputeRecord:
-    """Return a dispute; raises KeyError for an unknown one."""
-    for record in facts.records(DisputeRecord, "from dispute where id = ?", name):
-        return record
-    raise KeyError(name)
+    @memoized
+    def dispute_record(self, name: str) -> DisputeRecord:
+        """Return a dispute; raises KeyError for an unknown one."""
+        for record in self.records(DisputeRecord, "from dispute where id = ?", name):
+            return record
+        raise KeyError(name)
 
+    def disputes_in(self, product: str) -> tuple[str, ...]:
+        """Return the ids of the disputes of a product's own file."""
+        query = "select id from dispute where kind = 'product' and owner = ? order by id"
+        return tuple(name for (name,) in self.select(query, product))
 
-def disputes_in(facts: Snapshot, product: str) -> tuple[str, ...]:
-    """Return the ids of the disputes of a product's own file."""
-    query = "select id from dispute where kind = 'product' and owner = ? order by id"
-    return tuple(name for (name,) in facts.select(query, product))
+    def concerned_records(self) -> tuple[ConcernedRecord, ...]:
+        """Return whom disputes concern, in the order of the data."""
+        return self.records(ConcernedRecord, "from concerned order by rowid")
 
+    @memoized
+    def concerned_of(self, name: str) -> tuple[ConcernedRecord, ...]:
+        """Return what disputes say of a product, an image tag or a channel, by dispute."""
+        return self.records(ConcernedRecord, "from concerned where name = ? order by dispute, rowid", name)
 
-def concerned_records(facts: Snapshot) -> tuple[ConcernedRecord, ...]:
-    """Return whom disputes concern, in the order of the data."""
-    return facts.records(ConcernedRecord, "from concerned order by rowid")
+    def disputes_about(self, names: Iterable[str]) -> tuple[DisputeRecord, ...]:
+        """Return the disputes that concern some products, image tags or channels, each once, by name and then by id."""
+        records, ids = self.dispute_records(), dict[str, None]()
+        for name in names:
+            rows = self.select("select dispute from concerned where name = ? order by dispute", name)
+            ids.update(dict.fromkeys(dispute for (dispute,) in rows))
+        return tuple(records[dispute] for dispute in ids)
 
-
-@memoized
-def concerned_of(facts: Snapshot, name: str) -> tuple[ConcernedRecord, ...]:
-    """Return what disputes say of a product, an image tag or a channel, by dispute."""
-    return facts.records(ConcernedRecord, "from concerned where name = ? order by dispute, rowid", name)
-
-
-def disputes_about(facts: Snapshot, names: Iterable[str]) -> tuple[DisputeRecord, ...]:
-    """Return the disputes that concern some products, image tags or channels, each once, by name and then by id."""
-    records, ids = dispute_records(facts), dict[str, None]()
-    for name in names:
-        rows = facts.select("select dispute from concerned where name = ? order by dispute", name)
-        ids.update(dict.fromkeys(dispute for (dispute,) in rows))
-    return tuple(records[dispute] for dispute in ids)
-
-
-@memoized
-def subjects(facts: Snapshot) -> dict[str, tuple[ConcernedRecord, ...]]:
-    """Return whom each dispute concerns beside its claims, by its id."""
-    by_dispute: dict[str, list[ConcernedRecord]] = {name: [] for name in dispute_records(facts)}
-    for record in concerned_records(facts):
-        if record.claim is None:
-            by_dispute[record.dispute].append(record)
-    return {name: tuple(records) for name, records in by_dispute.items()}
+    @cached_property
+    def subjects(self) -> dict[str, tuple[ConcernedRecord, ...]]:
+        """Whom each dispute concerns beside its claims, by its id."""
+        by_dispute: dict[str, list[ConcernedRecord]] = {name: [] for name in self.dispute_records()}
+        for record in self.concerned_records():
+            if record.claim is None:
+                by_dispute[record.dispute].append(record)
+        return {name: tuple(records) for name, records in by_dispute.items()}

@@ -3,7 +3,7 @@
 from typing import Annotated, NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Sources
 from compatkb.store.rows import FieldForm, Mask, SourceList, TextMap, Texts, dumps, nested, read_list
 
@@ -90,67 +90,60 @@ class RunRecord(NamedTuple):
     sources: SourceList
 
 
-def images(facts: Snapshot) -> tuple[ImageRecord, ...]:
-    """Return every image tag, in the order of the data."""
-    return facts.records(ImageRecord, "from image order by id")
+class ImageQueries(SolverQueries):
+    """What people read of container images."""
 
+    def images(self) -> tuple[ImageRecord, ...]:
+        """Return every image tag, in the order of the data."""
+        return self.records(ImageRecord, "from image order by id")
 
-def repositories(facts: Snapshot) -> tuple[str, ...]:
-    """Return the image repositories, in the order of the data."""
-    return tuple(name for (name,) in facts.select("select repository from image group by repository order by min(id)"))
+    def repositories(self) -> tuple[str, ...]:
+        """Return the image repositories, in the order of the data."""
+        return tuple(name for (name,) in self.select("select repository from image group by repository order by min(id)"))
 
+    def images_of(self, repository: str) -> tuple[ImageRecord, ...]:
+        """Return the tags of a repository, in the order of the data."""
+        return self.records(ImageRecord, "from image where repository = ? order by id", repository)
 
-def images_of(facts: Snapshot, repository: str) -> tuple[ImageRecord, ...]:
-    """Return the tags of a repository, in the order of the data."""
-    return facts.records(ImageRecord, "from image where repository = ? order by id", repository)
+    @memoized
+    def image(self, number: int) -> ImageRecord:
+        """Return the image tag of a number."""
+        return self.records(ImageRecord, "from image where id = ?", number)[0]
 
+    def contents(self) -> dict[int, tuple[ContentRecord, ...]]:
+        """Return what each image contains, by its number."""
+        parts_by_image: dict[int, list[ContentRecord]] = {}
+        for part in self.records(ContentRecord, "from content order by rowid"):
+            parts_by_image.setdefault(part.image, []).append(part)
+        return {number: tuple(parts) for number, parts in parts_by_image.items()}
 
-@memoized
-def image(facts: Snapshot, number: int) -> ImageRecord:
-    """Return the image tag of a number."""
-    return facts.records(ImageRecord, "from image where id = ?", number)[0]
+    @memoized
+    def contents_of(self, number: int) -> tuple[ContentRecord, ...]:
+        """Return what an image contains."""
+        return self.records(ContentRecord, "from content where image = ? order by rowid", number)
 
+    @memoized
+    def images_with(self, product: str) -> tuple[ContentRecord, ...]:
+        """Return what images contain of a product."""
+        return self.records(ContentRecord, "from content where product = ? order by rowid", product)
 
-def contents(facts: Snapshot) -> dict[int, tuple[ContentRecord, ...]]:
-    """Return what each image contains, by its number."""
-    parts_by_image: dict[int, list[ContentRecord]] = {}
-    for part in facts.records(ContentRecord, "from content order by rowid"):
-        parts_by_image.setdefault(part.image, []).append(part)
-    return {number: tuple(parts) for number, parts in parts_by_image.items()}
+    def listings(self) -> tuple[ListingRecord, ...]:
+        """Return the rows of all tables that list images, by repository, table and place in it."""
+        return self.records(ListingRecord, "from listing order by repository, [table], position, rowid")
 
+    def columns_of(self, repository: str) -> dict[str, ColumnRecord]:
+        """Return the columns of a repository's tables by name, in their order."""
+        columns = self.records(ColumnRecord, "from column where repository = ? order by position", repository)
+        return {column.name: column for column in columns}
 
-@memoized
-def contents_of(facts: Snapshot, number: int) -> tuple[ContentRecord, ...]:
-    """Return what an image contains."""
-    return facts.records(ContentRecord, "from content where image = ? order by rowid", number)
+    def runs_for(self, image: ImageRecord) -> list[RunRecord]:
+        """Return what `docker run` needs for an image: what there is for its device and flavour, in the order of the file."""
+        return [
+            run
+            for run in self.runs_of(image.repository)
+            if run.device in (None, image.device) and run.flavour in (None, image.flavour)
+        ]
 
-
-@memoized
-def images_with(facts: Snapshot, product: str) -> tuple[ContentRecord, ...]:
-    """Return what images contain of a product."""
-    return facts.records(ContentRecord, "from content where product = ? order by rowid", product)
-
-
-def listings(facts: Snapshot) -> tuple[ListingRecord, ...]:
-    """Return the rows of all tables that list images, by repository, table and place in it."""
-    return facts.records(ListingRecord, "from listing order by repository, [table], position, rowid")
-
-
-def columns_of(facts: Snapshot, repository: str) -> dict[str, ColumnRecord]:
-    """Return the columns of a repository's tables by name, in their order."""
-    columns = facts.records(ColumnRecord, "from column where repository = ? order by position", repository)
-    return {column.name: column for column in columns}
-
-
-def runs_for(facts: Snapshot, image: ImageRecord) -> list[RunRecord]:
-    """Return what `docker run` needs for an image: the records for its device and its flavour, in the order of the file."""
-    return [
-        run
-        for run in runs_of(facts, image.repository)
-        if run.device in (None, image.device) and run.flavour in (None, image.flavour)
-    ]
-
-
-def runs_of(facts: Snapshot, repository: str) -> tuple[RunRecord, ...]:
-    """Return what `docker run` needs for images of a repository."""
-    return facts.records(RunRecord, "from run where repository = ? order by rowid", repository)
+    def runs_of(self, repository: str) -> tuple[RunRecord, ...]:
+        """Return what `docker run` needs for images of a repository."""
+        return self.records(RunRecord, "from run where repository = ? order by rowid", repository)

@@ -1,11 +1,12 @@
 """Products as people read them: heads, names, releases, builds, channels, routes."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Role
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Element, Sources, Successor
 from compatkb.store.rows import Json, SourceList, TextMap, Texts, Words, nested
 
@@ -91,114 +92,100 @@ class ChannelRecord(NamedTuple):
         return tuple(url for url in (self.url, *self.mirrors.values()) if url)
 
 
-def product_details(facts: Snapshot, product: str) -> ProductDetails:
-    """Return what a product says of itself; raises KeyError for an unknown one."""
-    for details in facts.records(ProductDetails, "from product_details where id = ?", product):
-        return details
-    raise KeyError(product)
+class ProductQueries(SolverQueries):
+    """What people read of products: heads, names, releases, builds, channels, routes."""
 
+    def product_details(self, product: str) -> ProductDetails:
+        """Return what a product says of itself; raises KeyError for an unknown one."""
+        for details in self.records(ProductDetails, "from product_details where id = ?", product):
+            return details
+        raise KeyError(product)
 
-def every_product_details(facts: Snapshot) -> dict[str, ProductDetails]:
-    """Return what all products say of themselves, in rank order."""
-    return {details.id: details for details in facts.records(ProductDetails, "from product_details order by rowid")}
+    def every_product_details(self) -> dict[str, ProductDetails]:
+        """Return what all products say of themselves, in rank order."""
+        return {details.id: details for details in self.records(ProductDetails, "from product_details order by rowid")}
 
+    def replacements(self) -> dict[str, Successor]:
+        """Return what takes the place of each product that has ended, in rank order."""
+        known = self.every_product_details()
+        return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
 
-def replacements(facts: Snapshot) -> dict[str, Successor]:
-    """Return what takes the place of each product that has ended, in rank order."""
-    known = every_product_details(facts)
-    return {product: details.replaced_by for product, details in known.items() if details.replaced_by}
+    def homepages(self) -> dict[str, str]:
+        """Return the home pages of products, for those that have one."""
+        return dict(self.select("select id, homepage from product_details where homepage is not null"))
 
+    @cached_property
+    def keys_by_product(self) -> dict[str, tuple[str, ...]]:
+        """The keys of the names by which each product is found, sorted."""
+        names_by_product: dict[str, list[str]] = {}
+        for name, product in self.select("select name, product from name order by name"):
+            names_by_product.setdefault(product, []).append(name)
+        return {product: tuple(names) for product, names in names_by_product.items()}
 
-def homepages(facts: Snapshot) -> dict[str, str]:
-    """Return the home pages of products, for those that have one."""
-    return dict(facts.select("select id, homepage from product_details where homepage is not null"))
+    def releases(self) -> tuple[ReleaseRecord, ...]:
+        """Return the releases of all products, those of one as its file has them."""
+        return self.records(ReleaseRecord, "from release order by product, position")
 
+    @memoized
+    def releases_of(self, product: str) -> tuple[ReleaseRecord, ...]:
+        """Return the releases of a product, as its file has them."""
+        return self.records(ReleaseRecord, "from release where product = ? order by position", product)
 
-@memoized
-def product_names(facts: Snapshot) -> dict[str, tuple[str, ...]]:
-    """Return the keys of the names by which each product is found, sorted."""
-    names_by_product: dict[str, list[str]] = {}
-    for name, product in facts.select("select name, product from name order by name"):
-        names_by_product.setdefault(product, []).append(name)
-    return {product: tuple(names) for product, names in names_by_product.items()}
+    @memoized
+    def release(self, product: str, version: str) -> ReleaseRecord | None:
+        """Return one release, None where the file has no such one."""
+        records = self.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
+        return records[0] if records else None
 
+    def element_details(self, product: str) -> tuple[ElementDetails, ...]:
+        """Return the remarks on each element of a product, oldest first."""
+        return self.records(ElementDetails, "from element_details where product = ? order by idx", product)
 
-def releases(facts: Snapshot) -> tuple[ReleaseRecord, ...]:
-    """Return the releases of all products, those of one as its file has them."""
-    return facts.records(ReleaseRecord, "from release order by product, position")
+    def series_of(self, product: str) -> dict[str, str]:
+        """Return the series of each release of a product."""
+        query = "select release, series from element join element_details using (product, idx) where product = ?"
+        return dict(self.select(query, product))
 
+    def is_build(self, element: Element) -> bool:
+        """Return whether an element is a build; the others are releases that have none."""
+        return self.products[element.product].role in (Role.PACKAGE, Role.COMPANION) and bool(element.devices)
 
-@memoized
-def releases_of(facts: Snapshot, product: str) -> tuple[ReleaseRecord, ...]:
-    """Return the releases of a product, as its file has them."""
-    return facts.records(ReleaseRecord, "from release where product = ? order by position", product)
+    @memoized
+    def details_of(self, product: str, idx: int) -> ElementDetails | None:
+        """Return the remarks on one element, None where there is no such one."""
+        records = self.records(ElementDetails, "from element_details where product = ? and idx = ?", product, idx)
+        return records[0] if records else None
 
+    def element_sources(self, element: Element) -> Sources:
+        """Return the sources of a build or release."""
+        known = self.details_of(element.product, element.idx)
+        return known.sources if known else ()
 
-@memoized
-def release(facts: Snapshot, product: str, version: str) -> ReleaseRecord | None:
-    """Return one release, None where the file has no such one."""
-    records = facts.records(ReleaseRecord, "from release where product = ? and version = ?", product, version)
-    return records[0] if records else None
+    def distributions(self) -> tuple[tuple[str, str], ...]:
+        """Return the products with each name under which builds of theirs are installed."""
+        return tuple(self.select("select distinct product, distribution from element where distribution is not null"))
 
+    def hardware_devices(self) -> dict[str, tuple[str, ...]]:
+        """Return the devices that each family of hardware offers, the usual one first."""
+        rows = self.select("select version, devices from release where product = 'hardware' order by position")
+        return {version: tuple(devices.split()) for version, devices in rows}
 
-def element_details(facts: Snapshot, product: str) -> tuple[ElementDetails, ...]:
-    """Return the remarks on each element of a product, oldest first."""
-    return facts.records(ElementDetails, "from element_details where product = ? order by idx", product)
+    @cached_property
+    def channels(self) -> tuple[ChannelRecord, ...]:
+        """The package indexes, in the order of the data."""
+        return self.records(ChannelRecord, "from channel order by rowid")
 
+    def served_devices(self) -> tuple[str, ...]:
+        """Return the devices that a route reaches, those of preferred routes first."""
+        return tuple(dict.fromkeys(device for route in self.routes for device in route.devices))
 
-def series_of(facts: Snapshot, product: str) -> dict[str, str]:
-    """Return the series of each release of a product."""
-    query = "select release, series from element join element_details using (product, idx) where product = ?"
-    return dict(facts.select(query, product))
+    def unasked_devices(self, fits: Callable[[str], bool] = bool, own: str | None = None) -> tuple[str, ...]:
+        """Return the devices to take where nobody names one: `own` or those that fit, else all.
 
-
-def is_build(facts: Snapshot, element: Element) -> bool:
-    """Return whether an element is a build; the others are releases that have none."""
-    return facts.products[element.product].role in (Role.PACKAGE, Role.COMPANION) and bool(element.devices)
-
-
-@memoized
-def details_of(facts: Snapshot, product: str, idx: int) -> ElementDetails | None:
-    """Return the remarks on one element, None where there is no such one."""
-    records = facts.records(ElementDetails, "from element_details where product = ? and idx = ?", product, idx)
-    return records[0] if records else None
-
-
-def element_sources(facts: Snapshot, element: Element) -> Sources:
-    """Return the sources of a build or release."""
-    known = details_of(facts, element.product, element.idx)
-    return known.sources if known else ()
-
-
-def distributions(facts: Snapshot) -> tuple[tuple[str, str], ...]:
-    """Return the products with each name under which builds of theirs are installed."""
-    return tuple(facts.select("select distinct product, distribution from element where distribution is not null"))
-
-
-def hardware_devices(facts: Snapshot) -> dict[str, tuple[str, ...]]:
-    """Return the devices that each family of hardware offers, the usual one first."""
-    rows = facts.select("select version, devices from release where product = 'hardware' order by position")
-    return {version: tuple(devices.split()) for version, devices in rows}
-
-
-@memoized
-def channels(facts: Snapshot) -> tuple[ChannelRecord, ...]:
-    """Return the package indexes, in the order of the data."""
-    return facts.records(ChannelRecord, "from channel order by rowid")
-
-
-def served_devices(facts: Snapshot) -> tuple[str, ...]:
-    """Return the devices that a route reaches, those of preferred routes first."""
-    return tuple(dict.fromkeys(device for route in facts.routes for device in route.devices))
-
-
-def unasked_devices(facts: Snapshot, fits: Callable[[str], bool] = bool, own: str | None = None) -> tuple[str, ...]:
-    """Return the devices to take where nobody names one: `own` or those that fit, else all.
-
-    A device that is served on request alone is taken where no other one fits.
-    """
-    usual = tuple(dict.fromkeys(device for route in facts.routes if not route.on_request for device in route.devices))
-    fitting = [device for device in served_devices(facts) if fits(device)]
-    if own in fitting:
-        return (str(own),)
-    return tuple(device for device in fitting if device in usual) or tuple(fitting) or usual
+        A device that is served on request alone is taken where no other one fits.
+        """
+        usual = tuple(dict.fromkeys(device for route in self.routes if not route.on_request for device in route.devices))
+        fitting = [device for device in self.served_devices() if fits(device)]
+        if own in fitting:
+            return (str(own),)
+        return tuple(device for device in fitting if device in usual) or tuple(fitting) or usual

@@ -4,8 +4,9 @@ import json
 from typing import Any, NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.store.queries.products import hardware_devices
-from compatkb.store.reader import Snapshot
+from compatkb.core.names import word_key
+from compatkb.store.queries.products import ProductQueries
+from compatkb.store.records import Sources
 from compatkb.store.rows import TextMap, Texts, read_list
 
 
@@ -62,39 +63,64 @@ class GuideRecord(NamedTuple):
     body: str
 
 
-def documents(facts: Snapshot) -> tuple[DocumentRecord, ...]:
-    """Return the cited documents, sorted."""
-    return facts.records(DocumentRecord, "from document order by rowid")
+class Application(NamedTuple):
+    """A program or library over torch, or in its place, as its own files said at one ref."""
+
+    id: str
+    name: str
+    repo: str
+    xpu: str  # yes, partly or no: whether it runs on Intel GPUs
+    by: tuple[str, ...]  # what drives the GPU
+    since: str | None
+    install: str | None
+    requires: tuple[str, ...]  # PEP 508
+    state: str
+    ended: str | None  # a day, a month or a year
+    note: str | None
+    sources: Sources
 
 
-@memoized
-def observations(facts: Snapshot, level: str | None = None) -> tuple[ObservationRecord, ...]:
-    """Return what commands saw, at one level where it is named, in the order of the evidence."""
-    where, values = ("where level = ?", (level,)) if level else ("", ())
-    return facts.records(ObservationRecord, f"from observation {where} order by id", *values)
+class ProvenanceQueries(ProductQueries):
+    """What people read of documents, observations, readings and guides."""
 
+    def documents(self) -> tuple[DocumentRecord, ...]:
+        """Return the cited documents, sorted."""
+        return self.records(DocumentRecord, "from document order by rowid")
 
-def readings(facts: Snapshot) -> tuple[ReadingRecord, ...]:
-    """Return when things were looked at, the oldest first."""
-    return facts.records(ReadingRecord, "from reading order by day, example")
+    @memoized
+    def observations(self, level: str | None = None) -> tuple[ObservationRecord, ...]:
+        """Return what commands saw, at one level where it is named, in the order of the evidence."""
+        where, values = ("where level = ?", (level,)) if level else ("", ())
+        return self.records(ObservationRecord, f"from observation {where} order by id", *values)
 
+    def readings(self) -> tuple[ReadingRecord, ...]:
+        """Return when things were looked at, the oldest first."""
+        return self.records(ReadingRecord, "from reading order by day, example")
 
-def cited_addresses(facts: Snapshot) -> frozenset[str]:
-    """Return the addresses of all that the data cite; of a source that has none, its text."""
-    addresses = {url for table in ("document", "citation") for (url,) in facts.select(f"select url from {table}") if url}
-    for table in ("release", "element_details", "image"):
-        for (sources,) in facts.select(f"select distinct sources from {table}"):
-            addresses.update(url or text for text, url in read_list(sources))
-    return frozenset(addresses)
+    def cited_addresses(self) -> frozenset[str]:
+        """Return the addresses of all that the data cite; of a source that has none, its text."""
+        addresses = {url for table in ("document", "citation") for (url,) in self.select(f"select url from {table}") if url}
+        for table in ("release", "element_details", "image"):
+            for (sources,) in self.select(f"select distinct sources from {table}"):
+                addresses.update(url or text for text, url in read_list(sources))
+        return frozenset(addresses)
 
+    def needs_graphics(self, device: str) -> bool:
+        """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
+        named = {record["hardware"] for record in self.guide_records("graphics")} - {None}
+        return any(name in named and devices[:1] == (device,) for name, devices in self.hardware_devices().items())
 
-def needs_graphics(facts: Snapshot, device: str) -> bool:
-    """Return whether a device is that of graphics which the data tell by id: the first of what such hardware has."""
-    named = {record["hardware"] for record in guide_records(facts, "graphics")} - {None}
-    return any(name in named and devices[:1] == (device,) for name, devices in hardware_devices(facts).items())
+    @memoized
+    def guide_records(self, kind: str) -> list[dict[str, Any]]:
+        """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
+        return [json.loads(body) for (body,) in self.select("select body from guide where kind = ? order by position", kind)]
 
-
-@memoized
-def guide_records(facts: Snapshot, kind: str) -> list[dict[str, Any]]:
-    """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
-    return [json.loads(body) for (body,) in facts.select("select body from guide where kind = ? order by position", kind)]
+    def find_application(self, name: str) -> Application | None:
+        """Return the application that a name or an alias means; None where there is none."""
+        key = word_key(name)
+        for record in self.guide_records("application"):
+            if key in {word_key(each) for each in (record["id"], record["name"], *record["aliases"])}:
+                sources = tuple((text, url) for text, url in record["sources"])
+                lists = {"by": tuple(record["by"]), "requires": tuple(record["requires"]), "sources": sources}
+                return Application(**{field: record[field] for field in Application._fields} | lists)
+        return None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from compatkb.store.reader import Snapshot
+from compatkb.store.queries.solver import SolverQueries
 
 
 class SearchRecord(NamedTuple):
@@ -23,36 +23,34 @@ class SearchRecord(NamedTuple):
 
 
 _COLUMNS = "kind, product, version, title, searchable.names, searchable.remarks, searchable.keys, command, place"
+_MATCHING = "from search join searchable on searchable.id = search.rowid where search match ? and since <= ?"
 _WEIGHTS = "8.0, 1.0, 0.0"
 """How much a word counts in names, in remarks and in names without separators."""
-
-
-def search_records(facts: Snapshot, words: Iterable[str], day: int) -> list[SearchRecord]:
-    """Return the records known on a day, as an ordinal, in which each of the words begins some word; in no order."""
-    query = (
-        f"select {_COLUMNS}, bm25(search, {_WEIGHTS}) from search join searchable on searchable.id = search.rowid "
-        "where search match ? and since <= ?"
-    )
-    return [_record(row) for row in facts.select(query, " ".join(f'"{word}"*' for word in sorted(words)), day)]
-
-
-def records_of_kind(facts: Snapshot, kind: str) -> list[SearchRecord]:
-    """Return all records of a kind, in the order of the data."""
-    return [_record(row) for row in facts.select(f"select {_COLUMNS}, 0 from searchable where kind = ? order by place", kind)]
-
-
-def count_records(facts: Snapshot, word: str, day: int) -> int:
-    """Return how many of the records known on a day have a word that begins so."""
-    query = "select count(*) from search join searchable on searchable.id = search.rowid where search match ? and since <= ?"
-    ((count,),) = facts.select(query, f'"{word}"*', day)
-    return int(count)
-
-
-def name_words(facts: Snapshot) -> list[str]:
-    """Return the words of which names are made, sorted."""
-    return [word for (word,) in facts.select("select term from search_word where col = 'names'")]
 
 
 def _record(row: tuple[Any, ...]) -> SearchRecord:
     names, remarks, keys = map(json.loads, row[4:7])
     return SearchRecord._make((*row[:4], tuple(names), tuple(remarks), frozenset(keys), *row[7:]))
+
+
+class SearchQueries(SolverQueries):
+    """Full-text search."""
+
+    def search_records(self, words: Iterable[str], day: int) -> list[SearchRecord]:
+        """Return the records known on a day, as an ordinal, in which each of the words begins some word; in no order."""
+        query = f"select {_COLUMNS}, bm25(search, {_WEIGHTS}) {_MATCHING}"
+        return [_record(row) for row in self.select(query, " ".join(f'"{word}"*' for word in sorted(words)), day)]
+
+    def records_of_kind(self, kind: str) -> list[SearchRecord]:
+        """Return all records of a kind, in the order of the data."""
+        query = f"select {_COLUMNS}, 0 from searchable where kind = ? order by place"
+        return [_record(row) for row in self.select(query, kind)]
+
+    def count_records(self, word: str, day: int) -> int:
+        """Return how many of the records known on a day have a word that begins so."""
+        ((count,),) = self.select(f"select count(*) {_MATCHING}", f'"{word}"*', day)
+        return int(count)
+
+    def name_words(self) -> list[str]:
+        """Return the words of which names are made, sorted."""
+        return [word for (word,) in self.select("select term from search_word where col = 'names'")]
