@@ -17,7 +17,7 @@ from compatkb.output.commands import CMD, POSIX
 from compatkb.output.presenter import present
 from compatkb.output.view import MOST
 from compatkb.web import pages
-from compatkb.web.answer_view import view_of
+from compatkb.web.answer_view import shown_of
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion, read_question
@@ -45,7 +45,7 @@ def test_pages_say_what_the_screen_says(asker: Asker) -> None:
         view = asker.view(question)
         page = site.answer_page(question)
         assert str(escape(view.headline)) in page
-        assert [way.title for way in view_of(asker, question, view).ways] == [way.title for way in view.ways[:MOST]]
+        assert [way.title for way in shown_of(asker, question, view)["ways"]] == [way.title for way in view.ways[:MOST]]
         for beside in view.beside if view.is_positive else ():
             assert f"{beside.label.capitalize()}: {pages.prose(beside.text)}" in page
             seen.add(beside.label)
@@ -56,7 +56,7 @@ def test_ways_lead_to_what_they_name(asker: Asker) -> None:
     """The question behind a way out has an answer, whose command has the pins that the way shows."""
     followed = 0
     for question in drawn(asker, 120):
-        for way in view_of(asker, question, asker.view(question)).ways:
+        for way in shown_of(asker, question, asker.view(question))["ways"]:
             stack = asker.view(way.question).stacks[0]
             pins = " ".join(pin for step in commands.steps_of(stack) for pin in step.pins)
             assert (stack.verdict, pins) == (way.verdict, way.pins), (question, way)
@@ -72,7 +72,7 @@ def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: p
     assert "Report an error" not in Site(asker, live=True).answer_page(question)
     known["Project-URL"] = f"Issue Tracker, {TRACKER}"
     site = Site(asker, live=True)
-    address = site.report(question, view_of(asker, question, asker.view(question)))
+    address = site.report(question, asker.view(question))
     assert address.startswith(f"{TRACKER}/new?")
     asked = parse_qs(urlsplit(address).query)
     assert asked["title"] == ["Wrong answer: torch 2.4 on Intel GPU"]

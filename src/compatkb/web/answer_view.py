@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compatkb.errors import CompatkbError, NoRequirementsError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import disputes, messages
+from compatkb.output import messages
 from compatkb.output.commands import CMD, POSIX, compiled_of, pip_commands, requirements, short_proof, steps_of, uv_commands
 from compatkb.output.container_files import dockerfile_of
 from compatkb.output.installer_files import environment_of
 from compatkb.output.messages import not_installable, sentence
-from compatkb.output.things import BuildView, StackView, Warned, platforms
-from compatkb.output.view import MOST, AnswerView, CauseView, StackGroup, Way
+from compatkb.output.things import StackView, platforms
+from compatkb.output.view import MOST, AnswerView, StackGroup, Way
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion, question_of
 
@@ -42,19 +42,6 @@ class Recipe(NamedTuple):
     reason: str = ""  # why there is no text
 
 
-class Part(NamedTuple):
-    """What to paste on some systems, and what one gets; without a title where it is for all of them."""
-
-    title: str
-    group: StackGroup
-    recipes: Sequence[Recipe]
-    uninstallable: str
-    proof: str
-    packages: Sequence[BuildView]
-    runtimes: Sequence[BuildView]
-    differences: Sequence[str]
-
-
 class WayOut(NamedTuple):
     """A way out of a no: what changes, where it holds, what is installed, and the question that asks for it."""
 
@@ -65,76 +52,28 @@ class WayOut(NamedTuple):
     question: PageQuestion
 
 
-class Other(NamedTuple):
-    """Another stack: why it is shown, what it is, and its command."""
+def shown_of(asker: Asker, question: PageQuestion, view: AnswerView) -> dict[str, Any]:
+    """Return what a page shows beside the view itself; what is about a stack is empty where there is none.
 
-    label: str
-    text: str
-    command: str
-    verdict: str
-    place: str = ""
-
-
-class View(NamedTuple):
-    """Everything that the page shows of an answer."""
-
-    verdict: str
-    sign: str
-    word: str
-    title: str
-    causes: Sequence[CauseView]
-    reasons: Sequence[str]
-    sure: str = ""
-    sources: Sequence[Source] = ()
-    parts: Sequence[Part] = ()
-    needs: Sequence[tuple[str, str]] = ()
-    warnings: Sequence[tuple[str, Warned]] = ()
-    unsettled: Sequence[str] = ()
-    disputes: Sequence[str] = ()
-    images: Sequence[str] = ()
-    ways: Sequence[WayOut] = ()
-    beside: Sequence[Other] = ()
-    others: Sequence[Other] = ()
-
-
-def view_of(asker: Asker, question: PageQuestion, view: AnswerView) -> View:
-    """Return what the page shows of the answer to a question; what is about a stack is empty where there is none."""
+    A part is a section with what installs it.
+    """
     sign, word = WORDS[view.verdict]
-    points = view.best.evidence.unsettled if view.best and not view.is_positive else []
-    denied = View(view.verdict, sign, word, view.headline, view.foremost, (*points, *view.reasons))
-    if not view.is_positive:
-        return denied._replace(ways=list(_ways_out(asker, question, view)))
-    stack = view.stacks[0]
-    known, shown = stack.evidence, [section.group for section in view.sections]
-    sure = messages.basis(known.support) if stack.is_certain else messages.MEANINGS[stack.verdict]
-    warnings = {(w.kind, messages.warning(w)): w for group in shown for w in group.best.warnings}
-    return denied._replace(
-        sure=f"{sure[0].upper()}{sure[1:]}.",
-        sources=known.sources,
-        parts=[_part(section.title, section.group) for section in view.sections],
-        needs=_needs(view, shown),
-        warnings=[(text, warned) for (_, text), warned in warnings.items()],
-        unsettled=known.unsettled,
-        disputes=[disputes.mark(row) for row in known.disputes],
-        images=[image["image"] for image in known.images if image["listed"]],
-        beside=[_other(b.label, b.text, [b.stack]) for b in view.beside],
-        others=[_other("", group.best.name, group.stacks) for group in view.groups if group not in shown][:MOST_OTHERS],
-    )
-
-
-def _part(title: str, group: StackGroup) -> Part:
-    stack, made = group.best, recipes(group.best)
-    runtimes = stack.run_times
-    return Part(
-        title,
-        group,
-        made,
-        "" if made else not_installable(stack),
-        short_proof(stack) or "",
-        [build for build in stack.packages if build not in runtimes],
-        runtimes,
-        group.differences,
-    )
+    known = view.best.evidence if view.best else None
+    if not view.is_positive or known is None:
+        reasons = (*(known.unsettled if known else ()), *view.reasons)
+        ways = list(_ways_out(asker, question, view))
+        return {"sign": sign, "word": word, "sure": "", "reasons": reasons, "ways": ways, "parts": (), "others": ()}
+    groups = [section.group for section in view.sections]
+    sure = messages.basis(known.support) if view.stacks[0].is_certain else messages.MEANINGS[view.verdict]
+    warnings = {(w.kind, messages.warning(w)): w for group in groups for w in group.best.warnings}
+    return {
+        "sign": sign, "word": word, "sure": f"{sure[0].upper()}{sure[1:]}.", "reasons": view.reasons, "ways": (),
+        "known": known,
+        "parts": [(section, recipes(section.group.best)) for section in view.sections], "needs": _needs(view, groups),
+        "proofs": dict.fromkeys(filter(None, (short_proof(group.best) for group in groups))),
+        "warnings": [(text, warned) for (_, text), warned in warnings.items()],
+        "others": [group for group in view.groups if group not in groups][:MOST_OTHERS],
+    }  # fmt: skip
 
 
 def recipes(stack: StackView) -> list[Recipe]:
@@ -175,11 +114,6 @@ def _needs(view: AnswerView, shown: Sequence[StackGroup]) -> list[tuple[str, str
     hardware = [value.name.removeprefix("Intel ") for value in shown[0].best.hardware]
     rows += [("Hardware", "; ".join(hardware))] if hardware else []
     return rows + [(product.label, spec) for product, spec in shown[0].best.bounds if spec]
-
-
-def _other(why: str, text: str, stacks: Sequence[StackView]) -> Other:
-    instructions = recipes(stacks[0])
-    return Other(why, text, instructions[0].text if instructions else "", stacks[0].verdict, platforms(stacks))
 
 
 # -- ways out ---------------------------------------------------------------------------------------------------------

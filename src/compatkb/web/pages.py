@@ -15,11 +15,14 @@ from compatkb.catalog.search import search as find
 from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError, UnavailableError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import messages
+from compatkb.output import disputes, messages
 from compatkb.output.documents import short
+from compatkb.output.issue_text import issue_line
 from compatkb.output.labels import Names
+from compatkb.output.things import platforms
+from compatkb.output.view import AnswerView
 from compatkb.version import __version__
-from compatkb.web.answer_view import INSTALLERS, View, view_of
+from compatkb.web.answer_view import INSTALLERS, WORDS, recipes, shown_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of
 from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
@@ -55,7 +58,9 @@ def environment() -> Environment:
     """Return the templates; everything that they show is escaped."""
     folder = FileSystemLoader(sources() / "templates")
     env = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    env.globals |= {"recipes": recipes, "not_installable": messages.not_installable, "platforms": platforms}
     env.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
+    env.filters |= {"mark": disputes.mark, "issue": issue_line}
     return env
 
 
@@ -146,7 +151,6 @@ class Site:
     def answer_page(self, question: PageQuestion, path: str = "index.html") -> str:
         """Return the page of a question; raises UsageError and GaveUpError."""
         answer = self.asker.view(question)
-        view = view_of(self.asker, question, answer)
         normal = question_of(answer.request, question)
         if len(answer.request.devices) == 1:
             normal = normal._replace(devices=answer.request.devices)
@@ -154,18 +158,19 @@ class Site:
         chosen = dict(normal.parameters())
         extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
         known = [self.facts.products[p] for _, p in reversed(extras)]
+        shown = shown_of(self.asker, question, answer)
         firsts = {head.role: head.label for head in known if head.shown or head.role == Role.PACKAGE}
         return self.render(
-            "answer.html", path, f"{view.title} – compatkb",
-            description=f"{view.word} {view.title}. {view.sure}",
-            more=", ".join(reversed(firsts.values())), view=view, question=question, home=question == self.home,
+            "answer.html", path, f"{answer.headline} – compatkb",
+            description=f"{shown['word']} {answer.headline}. {shown['sure']}",
+            more=", ".join(reversed(firsts.values())), view=answer, **shown, question=question, home=question == self.home,
             rows=rows, parameters=normal.parameters(),
             installers=INSTALLERS, words=messages.VERDICTS,
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
             extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
                     ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
             typed=" ".join(question.words), command=question.command(), json=self.data_address(question, "resolve", "answers"),
-            shield=self.data_address(question, "shield", "shields"), report=self.report(question, view),
+            shield=self.data_address(question, "shield", "shields"), report=self.report(question, answer),
         )  # fmt: skip
 
     def _is_extra(self, product: str) -> bool:
@@ -188,10 +193,10 @@ class Site:
         path = answer_path(question, self.main).removesuffix(".html") if question in self.written else ""
         return f"api/v1/{folder}/{path}.json" if path else ""
 
-    def report(self, question: PageQuestion, view: View) -> str:
+    def report(self, question: PageQuestion, view: AnswerView) -> str:
         """Return the address of an issue that names the question and the answer; empty where none can be made."""
-        summary = f"`{question.command()}`\n\nThe page says: {view.word}\nData of {self.facts.meta['data_date']}."
-        content = {"title": f"Wrong answer: {view.title}"[:200], "body": f"{summary}\n\nWhat is wrong:\n"}
+        summary = f"`{question.command()}`\n\nThe page says: {WORDS[view.verdict][1]}\nData of {self.facts.meta['data_date']}."
+        content = {"title": f"Wrong answer: {view.headline}"[:200], "body": f"{summary}\n\nWhat is wrong:\n"}
         return f"{self.issues}/new?{urlencode(content)}" if self.issues else ""
 
     def ask_page(self) -> str:
