@@ -380,7 +380,7 @@ def test_one_os_is_an_inference_for_its_siblings(tmp_path: Path) -> None:
 
 def test_os_that_fixes_glibc_is_denied_by_a_rule_on_glibc(tmp_path: Path) -> None:
     """A rule about glibc denies the distributions that ship it, and a platform tag the ones that are too old."""
-    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.41", "2.35", "2.17"], open=True)
+    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.41", "2.35", "2.17"], machine="system")
     made = build("2.0.0", wheels=[wheel(glibc="2.28")])
     torch = product("torch", releases=[release("2.0.0", builds=[made])], claims=[breaks("torch==2.0.0", "glibc>=2.41")])
     dimensions = platform(systems=["linux", ("new", "linux"), ("fit", "linux"), ("old", "linux")])
@@ -397,7 +397,7 @@ def test_os_that_fixes_glibc_is_denied_by_a_rule_on_glibc(tmp_path: Path) -> Non
 @pytest.mark.parametrize("kind", ["verified", "breaks"])
 def test_a_distribution_that_makers_name_is_new_enough(kind: str, tmp_path: Path) -> None:
     """Where the floor of glibc is a guess, a condition of the makers vouches for a distribution, for their release."""
-    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], open=True)
+    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], machine="system")
     releases = [release(v, builds=[build(v, wheels=[wheel(glibc="2.28", glibc_inferred=True)])]) for v in ("2.0.0", "1.0.0")]
     tested = claim(kind, "torch==1.0.0", "driver==1.0", when={"os": ["fit"]})
     torch = product("torch", releases=releases, claims=[tested])

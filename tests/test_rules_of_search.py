@@ -538,7 +538,7 @@ def test_a_runtime_that_comes_along_is_linked_to_who_speaks_of_it(tmp_path: Path
 
 def test_a_glibc_is_one_of_linux(tmp_path: Path) -> None:
     """Whoever pins glibc asks about Linux, named or not."""
-    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], open=True)
+    glibc = product("glibc", role="dimension", scheme="dotted", releases=["2.35"], machine="system")
     rows = [wheel(os=["linux"], glibc="2.28"), wheel(os=["windows"], glibc="0")]
     torch = product("torch", releases=[release("2.0.0", builds=[build("2.0.0", wheels=rows)])])
     stacks = ask(universe(tmp_path, [torch, glibc]), "torch", "glibc==2.35").stacks

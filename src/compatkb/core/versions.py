@@ -196,6 +196,25 @@ def without_local(version: Version) -> Version:
     return Version(version.public)
 
 
+def names_of_series(spec: str, version: str) -> bool | None:
+    """Return whether a list of clauses names all versions between dots that begin like one, so 25.18; None for a part.
+
+    Raises ValueError for text that is no such list or no such version.
+    """
+    begins = parse(Scheme.DOTTED, version)
+    assert isinstance(begins, tuple)
+    named = []
+    for clause in spec.split(","):
+        match = _CLAUSE.fullmatch(clause)
+        if not match:
+            raise ValueError(f"{spec!r} is not a list of ==, !=, >=, <=, <, > clauses")
+        bound = parse(Scheme.DOTTED, match[2].removesuffix(".*"))
+        assert isinstance(bound, tuple)
+        is_inside = len(begins) < len(bound) and bound[: len(begins)] == begins  # the bound lies within the series
+        named.append(None if is_inside else _ordered_clause(Scheme.DOTTED, match[1], match[2], version))
+    return False if False in named else None if None in named else True
+
+
 def _ordered_clause(scheme: Scheme, operator: str, text: str, release: str) -> bool:
     if operator in ("==", "!="):
         if text.endswith(".*"):

@@ -151,7 +151,8 @@ def _without(
     names = tuple(sorted(relaxed, key=facts.ranks.__getitem__))
     problems = list(_problems(facts, without(facts, request, relaxed), budget))
     pin = request.pin(names[0])
-    if (len(names) == 1 or series_of_first) and pin and not pin.extra and facts.products[names[0]].scheme != "listed":
+    head = facts.products[names[0]]
+    if (len(names) == 1 or series_of_first) and pin and not pin.extra and head.scheme != "listed" and not head.machine:
         for route in facts.routes:
             if over_route := [problem for problem in problems if problem.route is route]:
                 yield from (hit._replace(relaxed=names) for hit in _beside(over_route, pin))

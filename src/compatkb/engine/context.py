@@ -3,6 +3,7 @@
 What depends on nothing else is worked out here, once for all questions in these circumstances.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -11,9 +12,10 @@ from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
+from compatkb.engine.known_issues import IssueCondition, Surroundings, holds
 from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, ElementSet, PlatformSet, Request, newest_first
+from compatkb.store.records import Edge, ElementSet, Pin, PlatformSet, Request, newest_first
 
 
 class RuntimeRequirement(NamedTuple):
@@ -41,16 +43,17 @@ class Context:
     uploaded_until: int | None  # the last day of uploads that installers take
     channels: frozenset[str] | None  # the only indexes that packages are taken from
     extras: frozenset[tuple[str, str]]  # products with the extras that are asked for
+    machine: tuple[Pin, ...] = ()  # the parts of the machine that are pinned
 
     @cached_property
     def _plain(self) -> "Context":
-        """The same without hardware, which shares what it says with all hardware; itself where none is pinned."""
-        return _kept(replace(self, hardware=0)) if self.hardware else self
+        """The same without the machine, which shares what it says with all machines; itself where nothing of it is pinned."""
+        return _kept(replace(self, hardware=0, machine=())) if self.hardware or self.machine else self
 
     @cached_property
     def candidates(self) -> Candidates:
         """What can be installed, and the properties of it."""
-        if self.hardware:
+        if self._plain is not self:
             return self._plain.candidates
         return Candidates(self.facts, self.device, self.as_of, self.today, self.uploaded_until, self.channels)
 
@@ -103,10 +106,12 @@ class Context:
 
     @memoized
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
-        """Return what one product says of another one."""
+        """Return what one product says of another one; a part of the machine that meets a demand needs no one to say so."""
         if self._is_plain(of, to):
             return self._plain.edges(of, to)
         held = tuple([edge for edge in self.unfiltered_edges(of, to) if self.holds(edge)])
+        if held and self.facts.products[to].machine:
+            held = tuple([_met(edge) for edge in held])
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized
@@ -148,13 +153,19 @@ class Context:
 
     @memoized
     def flawed(self, product: str, idx: int) -> PlatformSet:
-        """Return the platforms on which an element has a grave issue on this device, and on the hardware that is pinned."""
+        """Return the platforms on which an element has a grave issue on this device, and on the machine that is pinned."""
         platforms = 0
         for defect in self.facts.defects:
             on_all = not defect.hardware or (self.hardware and not self.hardware & ~defect.hardware)
-            if defect.product == product and defect.mask >> idx & 1 and on_all:
+            if defect.product == product and defect.mask >> idx & 1 and on_all and self._has(defect.beside):
                 platforms |= defect.cells if not defect.devices or self.device in defect.devices else 0
         return platforms
+
+    def _has(self, parts: Iterable[tuple[str, str, ElementSet]]) -> bool:
+        """Return whether the machine that is pinned is sure to have parts of some versions."""
+        masks = {pin.product: pin.mask for pin in self.machine if not pin.extra}
+        place = Surroundings({pin.product: (pin.extra,) for pin in self.machine if pin.extra}, masks)
+        return all(holds(self.facts, IssueCondition(*part), place) for part in parts)
 
     @memoized
     def availability(self, glibc: str | None) -> Availability:
@@ -280,6 +291,13 @@ class Context:
         return elements
 
 
+def _met(edge: Edge) -> Edge:
+    """Return an edge to a part of the machine: what it demands is met by what it names, and that needs no further word."""
+    if edge.kind not in DEMANDING:
+        return edge
+    return edge._replace(supported_on=edge.supported_on | edge.forbidden_on, level=Certainty.CERTAIN)
+
+
 @lru_cache(256)
 def _kept(context: Context) -> Context:
     """Return the context that was used before under the same circumstances: questions mostly differ in their pins alone."""
@@ -290,4 +308,5 @@ def context_of(facts: Snapshot, request: Request, device: str, *, certain_only: 
     """Return the facts as a request sees them on a device."""
     pin, days = request.pin("hardware"), (request.as_of, request.today, request.lists_until)
     hardware, taken = pin.mask if pin else 0, (request.uploaded_until, request.channels, request.extras)
-    return _kept(Context(facts, device, hardware, *days, certain_only, *taken))
+    machine = tuple([each for each in request.pins if facts.products[each.product].machine])
+    return _kept(Context(facts, device, hardware, *days, certain_only, *taken, machine))

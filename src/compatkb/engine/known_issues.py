@@ -53,7 +53,7 @@ class KnownIssue(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What is known of a place where an issue may be: versions by product, elements of dimensions as masks.
+    """What is known of a place where an issue may be: versions by product, elements of dimensions and of several versions.
 
     `is_whole`: a package that is not among the versions is not there; otherwise nobody said.
     """
@@ -122,8 +122,8 @@ def _dimension(facts: Snapshot, product: str, values: tuple[str, ...]) -> IssueC
 
 def holds(facts: Snapshot, condition: IssueCondition, place: Surroundings) -> bool | None:
     """Return whether a condition holds at a place; None where that was not said, or holds for a part of what was."""
-    if not condition.spec:
-        mask = place.masks.get(condition.product, 0)
+    mask = place.masks.get(condition.product, 0)
+    if mask or not condition.spec:
         met = mask & condition.mask
         return None if not mask or (met and met != mask) else bool(met)
     versions = place.versions.get(condition.product, ())
@@ -146,10 +146,12 @@ def _places(facts: Snapshot, product: str) -> dict[str, int]:
 
 def _within(product: Product | None, spec: str, version: str) -> bool | None:
     """Return whether a range names a version that the data do not know; None for one of a form that they cannot read."""
-    from compatkb.core.versions import Scheme, admits, matches  # answers about known versions do without
+    from compatkb.core.versions import Scheme, admits, matches, names_of_series  # answers about known versions do without
 
     scheme = Scheme(product.scheme) if product else Scheme.PEP440
     try:
+        if scheme is Scheme.DOTTED:
+            return names_of_series(spec, version)
         return matches(spec, version) if scheme is Scheme.PEP440 else admits(scheme, spec, version)
     except ValueError:
         return None

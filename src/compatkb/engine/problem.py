@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from compatkb.core.memo import memoized
-from compatkb.core.vocabulary import ANY_VERSION, Role
+from compatkb.core.vocabulary import ANY_VERSION, Kind, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Availability, Support
 from compatkb.engine.budget import Budget
 from compatkb.engine.candidates import Cost, Reason, union
@@ -22,6 +22,8 @@ Member = tuple[str, int]
 """A product and the number of its element, or PLACEHOLDER."""
 SILENT = (Role.FEATURE, Role.LEAF)
 """Products that are no witnesses for others."""
+_RUNTIME_SERVES = 365
+"""Days: packages are built against the runtimes of their time; of one that is older by more nobody says that it still does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +134,9 @@ class Problem:
             every = (1 << self.facts.sizes[product]) - 1  # what binds every release that is known binds the others, too
             return Support(self.platforms & ~self.availability.denied_to_all(product, every, waived), 0, 0)
         if not 0 <= idx < self.facts.sizes[product]:
+            if self.facts.products[product].machine and idx >= 0:  # what binds every version that is known binds it, too
+                every = (1 << self.facts.sizes[product]) - 1
+                return Support(self.platforms & ~self.availability.denied_to_all(product, every, waived), 0, 0)
             is_newer = idx >= 0 and self.pins[product].beyond != ""  # than the data: bounds may deny it, and nothing vouches
             return Support(0, 0, self.platforms) if is_newer else Support(self.platforms, 0, 0)
         support = self.availability.support(product, idx, waived)
@@ -282,12 +287,20 @@ class Problem:
         return edges + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
 
     def names(self, edge: Edge, idx: int) -> bool:
-        """Return whether an edge's target names an element, or the unlisted version that the request pins."""
+        """Return whether an edge's target names an element, or the unlisted version that the request pins.
+
+        A series of which it names a part is excluded by nothing.
+        """
         if idx < self.facts.sizes[edge.to]:
             return bool(edge.to_mask >> idx & 1)
         version = self.pins[edge.to].extra
         assert version
-        return self.admits(edge, version)
+        if not self.facts.products[edge.to].machine:
+            return self.admits(edge, version)
+        from compatkb.core.versions import names_of_series  # only for such versions
+
+        named = [spec == ANY_VERSION or names_of_series(spec, version) for spec in edge.spec.split(" or ")]
+        return True in named or (None in named and edge.kind != Kind.BREAKS)
 
     def admits(self, edge: Edge, version: str) -> bool:
         """Return whether an edge's specifier admits a version that the data do not list."""
@@ -297,9 +310,18 @@ class Problem:
         return any(spec == ANY_VERSION or admits(scheme, spec, version) for spec in edge.spec.split(" or "))
 
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
-        """Return where a member is supported by the others: for certain, and by inference."""
+        """Return where a member is supported by the others: for certain, and by inference.
+
+        A part of the machine is what it is, and speaks for nobody.
+        """
         roles = self.facts.products
-        others = [(other, number) for other, number in present if other != product and roles[other].role not in SILENT]
+        if roles[product].machine:
+            return self._beside_machine(product, idx, dict(present))
+        others = [
+            (other, number)
+            for other, number in present
+            if other != product and roles[other].role not in SILENT and not roles[other].machine
+        ]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0
         machine = roles[product].role == Role.DIMENSION
@@ -317,6 +339,30 @@ class Problem:
             only = relation.inferred & ~relation.certain
             certain, inferred = certain & ~only, inferred | (certain & only)
         return certain, inferred
+
+    def _beside_machine(self, product: str, idx: int, present: Mapping[str, int]) -> tuple[PlatformSet, PlatformSet]:
+        """Return where a stack can count on a part of the machine: for certain, and by inference.
+
+        A runtime much older than what brings the device is no more than likely to do, unless somebody names the two.
+        """
+        every, provider = self.facts.all_platforms, self.route.provider
+        number = present.get(provider, ABSENT)
+        if self.facts.products[product].machine != "runtime" or not 0 <= number < self.facts.sizes[provider]:
+            return every, 0
+        made, known_until = self.facts.elements(provider)[number].since, self._known_until(product, idx)
+        if made is None or known_until is None or made - known_until <= _RUNTIME_SERVES:
+            return every, 0
+        return self.relation(product, idx, provider, number).certain, every
+
+    def _known_until(self, product: str, idx: int) -> int | None:
+        """Return the last day on which a part of the machine can have come out, by the next dated one; None if none is."""
+        elements, pin = self.facts.elements(product), self.pins[product]
+        later: Iterable[Element] = elements[idx:]
+        if idx >= len(elements) and self.facts.products[product].scheme == "dotted":
+            from compatkb.core.versions import names_of_series  # only for versions that are not listed
+
+            later = (element for element in elements if names_of_series(f"<{element.version}", pin.extra or ""))
+        return next((element.by or element.since for element in later if element.by or element.since), None)
 
     # -- optional products ------------------------------------------------------------------------------------------
 

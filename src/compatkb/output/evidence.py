@@ -65,8 +65,8 @@ class Evidence:
 
     @cached_property
     def strangers(self) -> list[str]:
-        """Of which packages nobody says that they go together."""
-        return self._points.strangers()
+        """Of which packages, and of which parts of the machine, nobody says that they go together."""
+        return [*self._points.strangers(), *self._points.unnamed_parts()]
 
     @cached_property
     def disputes(self) -> "list[DisputeJson]":

@@ -4,6 +4,7 @@ import re
 from functools import reduce
 from operator import or_
 
+from compatkb.core.vocabulary import Role
 from compatkb.engine.known_issues import (
     DEVICE,
     GPUS,
@@ -31,7 +32,6 @@ _EFFECTS = {
 }
 GRAVE = frozenset(_EFFECTS[name] for name in ("wrong-result", "crash", "hang", "install"))
 """What an answer tells on its first screen."""
-_FEW = 3  # versions that a pin of a machine's part may name
 
 
 def spec_in_words(spec: str) -> str:
@@ -76,8 +76,9 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
     masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
     masks |= {DEVICE: facts.word(DEVICE, stack.device) or 0}
     masks.setdefault(SYSTEM, reduce(or_, (facts.word(SYSTEM, name) or 0 for name in stack.os), 0))
-    pinned = {pin.product: facts.elements(pin.product).of(pin.mask) for pin in request.pins if pin.product not in masks}
-    versions = {product: tuple(e.version for e in elements) for product, elements in pinned.items() if len(elements) <= _FEW}
+    pins = [pin for pin in request.pins if pin.product not in masks]
+    masks |= {pin.product: pin.mask for pin in pins if facts.products[pin.product].role == Role.DIMENSION and not pin.extra}
+    versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
     place = Surroundings(versions | {element.product: (element.version,) for element in stack.packages}, masks)
     matches = _matches(names, place)
     members = {element.product for element in stack.packages}
@@ -118,7 +119,8 @@ def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[
         fitting = [e.version for e in names.facts.elements(product).of(cure.mask)]
         own = place.versions.get(product, ("",))[0].partition("+")[2]
         alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
-        there = place._replace(versions={**place.versions, product: tuple(alike[-1:])}) if alike else place
+        masks = {name: mask for name, mask in place.masks.items() if name != product}
+        there = Surroundings({**place.versions, product: tuple(alike[-1:])}, masks) if alike else place
         brought = _sure(names, there) - {issue.id} - there_already
         if not alike or not brought:
             cures.append(f"{names.label(product)} {spec_in_words(spec)}")

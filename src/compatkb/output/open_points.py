@@ -115,6 +115,15 @@ class OpenPoints(Names):
         ]
         return [f"nobody says that {self.build(one)} and {self.build(other)} go together" for one, other in met]
 
+    def unnamed_parts(self) -> list[str]:
+        """Return which runtimes of the machine that were pinned no maker of a package names, where nothing hinges on that."""
+        packages = {element.product for element in self.stack.packages}
+        pairs = [{link.one, link.other} for link in self.stack.links]
+        pinned = [p for p in self.stack.requested if self.facts.products[p].machine == "runtime"]
+        unnamed = [part for part in pinned if not any(part in pair and packages & pair for pair in pairs)]
+        lead = self.label(self.stack.packages[0].product)
+        return [f"{self._name(part)} with {lead} is not documented" for part in unnamed]
+
     def _newer(self, requested: set[str]) -> list[Open]:
         """Return the packages that were asked for in a version newer than the data."""
         own = [e for e in self.stack.packages if e.product in requested and e.idx >= self.facts.sizes[e.product]]

@@ -11,13 +11,14 @@ from compatkb.engine.alternatives import Alternative
 from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.newer import passed_over
+from compatkb.engine.relations import DEMANDING
 from compatkb.engine.stacks import Stack
 from compatkb.errors import GaveUpError
 from compatkb.output import messages
 from compatkb.output.causes import Causes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
-from compatkb.output.issue_text import stack_issues
+from compatkb.output.issue_text import spec_in_words, stack_issues
 from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
 from compatkb.output.things import (
     BuildView,
@@ -349,10 +350,19 @@ class Presenter(Causes):
             return f"use {self.label(dimension)} {(plain or [python.id for python in stack.python])[-1]}"
         if dimension == SYSTEM:
             return f"use {stack.os[0].name}"
+        if self.facts.products[dimension].machine:
+            return f"use {self._demanded(dimension) or f'another {self.label(dimension)}'}"
         values = [value.id for value in stack.arch] if dimension == ARCH else stack.known.get(dimension, ())
         if not values:  # whatever hardware there is: its processor will do
             return f"on {stack.device.name}"
         return f"use {self.label(dimension)} {values[0]}"
+
+    def _demanded(self, part: str) -> str:
+        """Return which versions of a part of the machine the rest of what is pinned demands; empty where it demands none."""
+        pins = [pin for pin in self.request.pins if pin.product != part]
+        edges = [edge for pin in pins for edge in self.facts.edges(pin.product, part) if edge.of_mask & pin.mask]
+        specs = dict.fromkeys(edge.spec for edge in edges if edge.kind in DEMANDING)
+        return " or ".join(f"{self.label(part)} {spec_in_words(spec)}" for spec in specs)
 
 
 def _common(one: StackView, other: StackView) -> str:

@@ -77,7 +77,7 @@ def find_feature(facts: Snapshot, name: str) -> str:
 def find_versions(facts: Snapshot, product: Product, text: str) -> int:
     """Return the elements that a version word or specifier names, 0 for none; raises UsageError for unreadable text."""
     text = plain_version(text)
-    known = facts.word(product.id, text)
+    known = facts.word(product.id, machine_version(text) if product.machine else text)
     if known is not None:
         return known
     if product.scheme == "minor" and (patch := re.fullmatch(r"={0,3}\s*(\d+\.\d+)\.\d+(t?)", text)):
@@ -144,6 +144,12 @@ def _minors(facts: Snapshot, product: Product, spec: str) -> int | None:
 def plain_version(text: str) -> str:
     """Return a version without what people write before it: v2.8, py3.12, Python 3.12.4."""
     return re.sub(r"^(={0,3}\s*)(?:v|py|python)[ -]?(?=\d+\.\d)", r"\1", text.strip(), flags=re.IGNORECASE)
+
+
+def machine_version(text: str) -> str:
+    """Return the number of a version as a machine says it: 6.11.0 of `6.11.0-29-generic`, 26.22.38646.4 of a package's."""
+    number = re.fullmatch(r"={0,3}\s*(?:\d+:)?(\d+(?:\.\d+)*)(?:[-+~][\w.+~-]*)?", text)
+    return number[1] if number else text
 
 
 def normal_version(product: Product, text: str) -> str | None:

@@ -16,6 +16,7 @@ from compatkb.request.lookup import (
     find_product,
     find_versions,
     is_newer,
+    machine_version,
     newer_than_known,
     newer_version,
     newest_known,
@@ -233,13 +234,16 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
     from compatkb.core.versions import Scheme, admits, parse
 
     scheme = Scheme(product.scheme)
+    version = machine_version(version) if product.machine else version
     try:
         if scheme is Scheme.LISTED:
             raise ValueError
         parse(scheme, version)
     except ValueError:
         raise Suggestions(facts).unknown_version(product, version) from None
-    if product.role == Role.LEAF or product.open:
+    if product.machine:
+        return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version)
+    if product.role == Role.LEAF:
         beyond = version if is_newer(facts, product, version) else ""
         return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version, beyond=beyond)
     if "+" in version:  # the release is known: that build of it was never published

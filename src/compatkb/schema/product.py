@@ -368,7 +368,10 @@ class ProductHead(Record):
     default: Text | None = None  # a dimension's value where a request names none
     platform: bool = False  # a dimension of the platform grid: python, os or arch
     shown: bool = False  # a dimension beyond the platform of which a stack says what is known: hardware, driver, toolkit
-    open: bool = False  # versions that are not listed can be asked about: rules on ranges cover them
+    machine: Literal["system", "runtime"] | None = None
+    """A part of the machine below the packages: it is what it is. What demands another version denies a stack, and nobody has
+    to name it; versions that are not listed are compared by range. The `system` (kernel, firmware, C library) keeps its
+    interface; a `runtime` is what packages were built against, so that one older than these is no more than likely to do."""
     homepage: Text | None = None
     page: PageTemplate | None = None
     replaced_by: ReplacedBy | None = None

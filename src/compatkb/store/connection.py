@@ -2,7 +2,7 @@
 
 import sqlite3
 
-FORMAT = "20"
+FORMAT = "21"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 

@@ -92,7 +92,7 @@ class Product(NamedTuple):
     automatic: bool
     default: str | None
     platform: bool
-    open: bool
+    machine: str | None  # a part of the machine below the packages: `system` or `runtime`
     size: int  # how many elements it has
     label: str  # its name in sentences
     shown: bool  # a stack says what is known of it, beyond the platform
@@ -204,7 +204,7 @@ class Edge(NamedTuple):
 
 
 class Defect(NamedTuple):
-    """A known issue that ends in wrong results, a crash or a hang, as far as it is one of these elements alone."""
+    """A known issue that ends in wrong results, a crash or a hang, as far as it is one of these elements on some machine."""
 
     product: str
     mask: Mask
@@ -212,6 +212,7 @@ class Defect(NamedTuple):
     devices: Words
     cells: PlatformSet  # platforms on which they have it
     hardware: Mask  # hardware elements on which alone they have it; 0: any
+    beside: Annotated[list[tuple[str, str, int]], Json]  # parts of the machine with a specifier and its elements: each of them
 
 
 class Advisory(NamedTuple):

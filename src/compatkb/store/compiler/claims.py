@@ -114,12 +114,18 @@ _GRAVE = (Effect.WRONG_RESULT, Effect.CRASH, Effect.HANG, Effect.INSTALL)
 
 
 def defects(knowledge: Knowledge) -> Iterator[Defect]:
-    """Yield the grave issues of releases of one package that no other version, and no second GPU, has to come to."""
+    """Yield the grave issues of releases of one package on some machine: no other package, and no second GPU, comes to it."""
     for issue in (issue for file in knowledge.files.issues for issue in file.issue):
-        products = [condition for condition in issue.where if condition.product]
-        if not issue.ranks or issue.effect not in _GRAVE or issue.gpus > 1 or len(products) != 1:
+        ranges = {condition.product: condition.range or "" for condition in issue.where if condition.product}
+        beside = [
+            (product, spec, knowledge.matching(product, spec))
+            for product, spec in ranges.items()
+            if product in knowledge.products and knowledge.products[product].machine
+        ]
+        packages = ranges.keys() - {product for product, _, _ in beside}
+        if not issue.ranks or issue.effect not in _GRAVE or issue.gpus > 1 or len(packages) != 1:
             continue
-        product, device = products[0].product or "", products[0].device
+        product = packages.pop()
         if product not in knowledge.products or knowledge.products[product].role not in (Role.PACKAGE, Role.COMPANION):
             continue
         cells = knowledge.grid.all
@@ -128,10 +134,9 @@ def defects(knowledge: Knowledge) -> Iterator[Defect]:
         hardware = 0
         for name in issue.hardware:
             hardware |= knowledge.matching("hardware", f"=={name}")
-        devices = (device,) if device else ()
-        yield Defect(
-            product, _affected(knowledge, issue, product, products[0].range or ""), issue.id, devices, cells, hardware
-        )
+        devices = tuple(condition.device for condition in issue.where if condition.product == product and condition.device)
+        mask = _affected(knowledge, issue, product, ranges[product])
+        yield Defect(product, mask, issue.id, devices, cells, hardware, beside)
 
 
 def _affected(knowledge: Knowledge, issue: IssueEntry, product: str, spec: str) -> int:
