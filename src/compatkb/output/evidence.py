@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.stacks import Stack
 from compatkb.output.disputes import DisputeFinder
-from compatkb.output.labels import DEVICE, SYSTEM, Names, value_of
+from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, Names, value_of
 from compatkb.output.open_points import OpenPoints
-from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, Open
+from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, Open, listed, shortened
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from compatkb.output.json_types import DisputeJson, StackImageJson
 
 _FALLBACK = ("inferred", "unknown")
+_BOTH = 2
+_FEW = 2
+"""So many systems are named."""
 
 
 class Evidence:
@@ -46,6 +49,34 @@ class Evidence:
     def open_points(self) -> tuple[Open, ...]:
         """What is only inferred or not known; nothing for stacks that work."""
         return tuple(self._points.all())
+
+    @cached_property
+    def basis(self) -> str:
+        """Who documents the stack for what was asked, or what its packages require of each other; one sentence."""
+        facts, stack, names = self._facts, self._stack, Names(self._facts)
+        asked = {e.product: e for e in stack.packages if facts.products[e.product].role == Role.PACKAGE}
+        asked = {product: e for product, e in asked.items() if product in stack.requested} or asked
+        parts = []
+        for link in stack.links:
+            own = [asked[product] for product in (link.one, link.other) if product in asked]
+            if HARDWARE in (link.one, link.other) and own and link.level == Certainty.CERTAIN:
+                parts.append(f"{names.build(own[0])} is documented for {self._graphics()}")
+            elif len(own) == _BOTH:
+                parts += [each for each in map(self._said, claims_of(facts, link.claims)) if each][:1]
+        return "; ".join(dict.fromkeys(parts)) or "its wheels are published for these systems and Python versions"
+
+    def _graphics(self) -> str:
+        known = [value_of(self._facts, HARDWARE, name).name for name in self._stack.known.get(HARDWARE, ())]
+        few = shortened(name.removeprefix("Intel ") for name in known)
+        systems = [value_of(self._facts, SYSTEM, name).name for name in self._stack.os]
+        return f"{few} on {listed(systems)}" if len(systems) <= _FEW else few
+
+    def _said(self, claim: ClaimView) -> str:
+        """Return that one build requires, or was documented or run with, another one; empty for what only excludes."""
+        names = Names(self._facts)
+        of, to = names.term(claim.of), listed(list(map(names.term, claim.to)), "or")
+        verb = {"needs": "requires", "verified": "is documented with" if claim.basis == "stated" else "was run with"}
+        return f"{of} {verb[claim.kind]} {to}" if claim.kind in verb and claim.basis != "inferred" else ""
 
     @property
     def unsettled(self) -> list[str]:

@@ -10,7 +10,7 @@ from compatkb.output.things import StackView, Warned, listed
 VERDICTS = {
     "works": "works",
     "works-with-warnings": "works, with warnings",
-    "likely": "likely",
+    "likely": "probably works",
     "unknown": "unknown",
     "does-not-work": "does not work",
 }
@@ -18,9 +18,9 @@ VERDICTS = {
 SIGNS = {"works": "✓", "works-with-warnings": "✓", "likely": "~", "unknown": "?", "does-not-work": "✗"}
 """The sign before each verdict; the word always stands beside it."""
 MEANINGS = {
-    "works": "every part is stated by its maker or was observed",
-    "works-with-warnings": "every part is stated by its maker or was observed",
-    "likely": "part of it is only inferred",
+    "works": "documented by the vendor or tested",
+    "works-with-warnings": "documented by the vendor or tested",
+    "likely": "nothing speaks against it, something is untested",
     "unknown": "the data cannot tell",
     "does-not-work": "a source or a rule excludes it",
 }
@@ -70,23 +70,23 @@ def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> lis
             others.append(f"{name}: {warned.detail.rstrip('.')}")
         elif warned.kind != "known-issue":
             by_build.setdefault(name, []).append(_brief(warned))
-    return [*(f"{name} {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
+    return [*(f"{name}: {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
 
 
 def _brief(warned: Warned) -> str:
     if warned.kind == "eol":
-        return f"ended {date.fromordinal(warned.day or 1)}"
+        return f"end of life {date.fromordinal(warned.day or 1)}"
     if warned.kind == "security":
-        return "has known security issues"
+        return "known security issues"
     if warned.kind == "yanked":
-        return "may be yanked from the default index" if warned.until is not None else "is yanked from the default index"
+        return "perhaps yanked from the default index" if warned.until is not None else "yanked from the default index"
     if warned.kind == "preview":
-        return f"is a {warned.detail} build"
+        return f"{warned.detail} build"
     if warned.kind == "unnamed":
         product, named = warned.detail.partition(" ")[::2]
-        return f"is documented with {product} {named}"
+        return f"documented with {product} {named}"
     feature, _, status = warned.detail.partition(" ")
-    return f"has {feature} as a {status}"
+    return f"{feature} is a {status}"
 
 
 def plain(term: str) -> str:
@@ -122,11 +122,6 @@ def last_day(day: str, precision: str | None) -> str:
     return day[:7] if precision == "month" else day
 
 
-def basis(support: str) -> str:
-    """Return what a stack that works rests on, from the weakest basis of its steps."""
-    return {"observed": "every part was observed", "stated": "every part is stated by its maker or was observed"}[support]
-
-
 def not_installable(stack: StackView) -> str:
     """Return why there is no install command, or no file that installers read."""
     compiled = compiled_of(stack)
@@ -153,15 +148,15 @@ def sentence(text: str) -> str:
 
 PASSED_OVER = {
     "denied": "no build fits what was asked",
-    "is_unknown": "nothing says that it works here",
+    "is_unknown": "not documented here",
     "is_flawed": "a known issue on this machine",
-    "is_outdated": "part of it has ended, was yanked or is insecure",
+    "is_outdated": "part of it is discontinued, yanked or insecure",
     "is_of_other_kind": "only builds for another device",
     "is_presumed": "its packages are not confirmed",
     "device": "for another device",
     "route": "in another way",
     "age": "its series is older",
-    "level": "probably works, part of it is only inferred",
+    "level": "probably works, something is untested",
     "warnings": "works, with more warnings",
 }
 """Why a newer release does not lead, by the field of the order of preference that decides."""

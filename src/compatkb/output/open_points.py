@@ -54,8 +54,8 @@ class OpenPoints(Names):
         joint = "on" if link.other == HARDWARE else "with"
         known = self._undocumented(machine)
         if link.level == Certainty.INFERRED and "," not in known:
-            known = "is inferred"
-        settled_by = "a run there" if machine else "importing both"
+            known = "is assumed, not documented"
+        settled_by = "a test run there" if machine else "importing both"
         return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settled_by)
 
     def _undocumented(self, products: list[str]) -> str:
@@ -85,7 +85,7 @@ class OpenPoints(Names):
         for one in dict.fromkeys(link.one for link in pinned):
             names = shortened(self.label(link.other) for link in pinned if link.one == one)
             notes = [note.rstrip(".") for link in pinned if link.one == one for note in self._inferences(link)]
-            what = f"the versions of {names} that {self._name(one)} requires are inferred"
+            what = f"the versions of {names} that {self._name(one)} requires are assumed"
             points.append(Open(what, notes[0] if notes else None, "its wheel metadata"))
         return points
 
@@ -97,8 +97,8 @@ class OpenPoints(Names):
             tables = reduce(or_, (edge.supported_on for edge in self._hardware_tables(element)), 0)
             if tables and cells & self.facts.unnamed_systems(tables):
                 systems = listed([self.value("os", system) for system in self.stack.os])
-                what = f"no hardware table of {self.build(element)} names {systems}"
-                points.append(Open(what, None, "a statement of its maker or a run there"))
+                what = f"{self.build(element)} on {systems} is not documented for any GPU"
+                points.append(Open(what, None, "a test run there"))
         return points
 
     def strangers(self) -> list[str]:
@@ -113,7 +113,7 @@ class OpenPoints(Names):
         met = [
             pair for pair in apart if any(self.facts.edges(one.product, other.product) for one, other in (pair, pair[::-1]))
         ]
-        return [f"nobody says that {self.build(one)} and {self.build(other)} go together" for one, other in met]
+        return [f"{self.build(one)} with {self.build(other)} is not documented" for one, other in met]
 
     def unnamed_parts(self) -> list[str]:
         """Return which runtimes of the machine that were pinned no maker of a package names, where nothing hinges on that."""
@@ -148,7 +148,7 @@ class OpenPoints(Names):
                 name = self._name(product)
                 what = f"{listed(others)} on {name}" if product == HARDWARE else f"{name} with {listed(others)}"
                 what += f" {self._undocumented([product])}"
-                points.append(Open(what, None, "a statement of its maker or a run"))
+                points.append(Open(what, None, "a test run"))
         return points
 
     def _wheels(self, element: Element) -> list[Open]:
@@ -174,7 +174,7 @@ class OpenPoints(Names):
                 )
             else:
                 what = f"whether {self.build(element)} has wheels for Python {pythons} on {systems} is not known"
-                points.append(Open(what, note.rstrip(".") if note else None, "a look at the index"))
+                points.append(Open(what, note.rstrip(".") if note else None, "the wheel list of the index"))
         if (
             GLIBC in self.stack.known
             and GLIBC in self.stack.requested
@@ -192,7 +192,7 @@ class OpenPoints(Names):
             return Open(what, "its wheels name no glibc", "importing it there")
         least = ".".join(map(str, min(floor.glibc for floor in floors if floor.glibc)))
         what = f"whether {self.build(element)} has wheels for glibc {glibc} is not known"
-        return Open(what, f"those that are known need glibc {least}", "a look at the index")
+        return Open(what, f"those that are known need glibc {least}", "the wheel list of the index")
 
     def _feature(self, offered: FeatureSupport) -> Open:
         """Return why it is not certain that a stack has a feature."""
@@ -201,7 +201,7 @@ class OpenPoints(Names):
             notes = [self.facts.claim(name).note for name in offered.claims]
             why = next((note.rstrip(".") for note in notes if note), None)
             by = listed([f"{self.label(product)} {version}" for product, version in offered.by])
-            return Open(f"{name} with {by} is inferred", why, "a run that uses it")
+            return Open(f"{name} with {by} is assumed", why, "a test run that uses it")
         members = {e.product: 1 << e.idx for e in self.stack.packages}
         about_it = [
             s for s in self.facts.statements() if s.feature == offered.feature and s.hardware and self.stack.device in s.device
@@ -212,7 +212,7 @@ class OpenPoints(Names):
         what = f"{name} with {about} is not documented"
         if named and HARDWARE not in self.stack.requested:
             return Open(what, f"it depends on the hardware: {listed(named, 'or')}", "naming the hardware")
-        return Open(what, None, "a statement of its makers or a run that uses it")
+        return Open(what, None, "a test run that uses it")
 
     def requested_packages(self) -> set[str]:
         """Return the packages that the search was about."""

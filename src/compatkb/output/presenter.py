@@ -74,7 +74,7 @@ class Presenter(Causes):
 
     def answer(self, answer: Answer) -> AnswerView:
         """Return the whole answer."""
-        request, products = self.request, self.facts.products
+        request = self.request
         stacks = tuple(map(self.stack, answer.stacks))
         raw = dict(zip(map(id, stacks), answer.stacks, strict=True))
         groups = grouped(stacks, lambda group: self._wide([raw[id(stack)] for stack in group]))
@@ -82,11 +82,9 @@ class Presenter(Causes):
         beside = tuple(self._beside(each, stacks[0] if stacks else None) for each in answer.beside)
         shown = by_system(request, groups) if is_positive else ()
         headline = self._headline(shown) if is_positive else self.asked(request) + self._on_devices()
-        asked = {*(pin.product for pin in request.pins), *request.bare} - {route.provider for route in self.facts.routes}
-        others = any(products[product].role == Role.PACKAGE for product in asked)
         fixed = bool(request.pin("python") and request.pin("os"))
         newer = self._newer(answer) if is_positive else ""
-        rows = rows_of(request, headline, groups, shown, beside, newer, names_others=others) if is_positive else ()
+        rows = rows_of(request, headline, groups, shown, beside, newer) if is_positive else ()
         nearest = tuple(map(self.near, answer.nearest))
         reasons = () if stacks or answer.causes else (self.excluded(),)
         return AnswerView(
@@ -133,18 +131,18 @@ class Presenter(Causes):
         """Return a stack that stands beside the best one: why, in a word, and what it is."""
         stack, products = self.stack(beside.stack), self.facts.products
         if best is None:
-            return BesideView(beside.kind, "", "", stack)
+            return BesideView(beside.kind, "", stack)
         pairs = ((best.python, stack.python), (best.os, stack.os), (best.arch, stack.arch))
         elsewhere = not all(set(every).issubset(some) for every, some in pairs)
         name = stack.name + (f" on {platforms([stack])}" if elsewhere else "")
         if beside.kind == "proven":
-            return BesideView(beside.kind, "proven", f"{name}: {messages.basis(stack.evidence.support)}", stack)
+            return BesideView(beside.kind, f"{name}: {stack.evidence.basis}", stack)
         if beside.kind == "successor":
             ended = [build.product for build in best.main if build.product.id not in stack.held]
             gone = " and ".join(product.label for product in ended if product.id in self.facts.successors)
             left = " and ".join(product.label for product in ended if product.id not in self.facts.successors)
             text = (f"{name} replaces {gone}" if gone else name) + (f", without {left}" if left else "")
-            return BesideView(beside.kind, "instead", f"{text}; `compatkb migrate` shows what changes in your code", stack)
+            return BesideView(beside.kind, f"{text}; `compatkb migrate` shows what changes in your code", stack)
         cells = beside.stack.cells(self.facts, ("os", "arch"))
         main = [
             e
@@ -152,8 +150,8 @@ class Presenter(Causes):
             if e.product in beside.stack.requested and products[e.product].role == Role.PACKAGE
         ]
         built = [kind for e in main or beside.stack.packages[:1] for kind in self.facts.kinds(e) if kind.cells & cells]
-        larger = f", a {built[0].device.upper()} build, of which this device uses the CPU part alone" if built else ""
-        return BesideView(beside.kind, "also", f"{name} from the default index{larger}", stack)
+        larger = f", a {built[0].device.upper()} build: larger, its GPU part stays unused" if built else ""
+        return BesideView(beside.kind, f"{name} from the default index{larger}", stack)
 
     def near(self, near: Alternative) -> Near:
         """Return a stack that is near, with the pins that it gives up."""

@@ -11,7 +11,8 @@ HEIGHT = 24
 TIED = "\N{NO-BREAK SPACE}"
 _VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
 _QUOTED = re.compile(r"`[^`]+`")
-_LABEL = 10
+_LABEL = 14
+"""So wide is the longest label."""
 
 
 class Line(NamedTuple):

@@ -28,7 +28,7 @@ _STYLES = {
     "-": "red",
     "+": "green",
 }
-_LABEL = 12
+_LABEL = 16
 """Columns of a label and its indentation."""
 _BETWEEN, _WRAPPED, _COLUMNS = 3, 20, 8
 """Columns of a table's cell beside its text; the least that the widest column gets; cells that a row has in words, too."""

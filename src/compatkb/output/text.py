@@ -31,7 +31,7 @@ _SOURCES = 3
 _FOOT = 2
 _UNLIMITED = 10_000
 _LINES = 2
-_HANGING = 13
+_HANGING = 17
 """Where commands stand that belong to a row."""
 
 
@@ -108,7 +108,7 @@ def _negative(view: AnswerView, numbers: Numbers, shell: str, most: int | None) 
         reasons += wrapped(f"{messages.sentence(cause.message)}{TIED}{marks}".rstrip(), "  ")
     points = view.stacks[0].evidence.open_points if view.stacks and not view.causes else ()
     texts = [*(point.sentence for point in points[:_LINES]), *view.reasons]
-    texts += [f"Also open: {len(points) - _LINES} (--why)."] if len(points) > _LINES else []
+    texts += [f"Also untested: {len(points) - _LINES} points (--why)."] if len(points) > _LINES else []
     texts += [f"This rests on {counted(view.disputed)} (--why)."] if view.disputed else []
     blocks.append(Block([*reasons, *(line for text in texts for line in wrapped(messages.sentence(text), "  "))]))
     blocks += _ways(view, shell)
@@ -186,7 +186,7 @@ def _all(view: AnswerView, shell: str) -> list[Line]:
 # -- what stands behind an answer ---------------------------------------------------------------------------------------
 
 
-_LEVELS = ("", " (inferred)", " (not documented)")
+_LEVELS = ("", " (assumed)", " (not documented)")
 
 
 def details(view: AnswerView, numbers: Numbers) -> list[Line]:
@@ -216,7 +216,7 @@ def _stack(stack: StackView, numbers: Numbers) -> list[Line]:
     builds = [f"{build.label} {numbers.marks(build.sources)}" for build in stack.packages if build.requested]
     lines = _section("builds", builds)
     lines += _claims(stack, numbers)
-    lines += _section("open", [point.sentence for point in stack.evidence.open_points])
+    lines += _section("untested", [point.sentence for point in stack.evidence.open_points])
     warnings = [(w, numbers.marks(w.sources)) for w in stack.warnings]
     for title, is_issue in (("warnings", False), ("known issues", True)):
         entries = [(w, marks) for w, marks in warnings if (w.kind == "known-issue") is is_issue]

@@ -144,7 +144,7 @@ class Open(NamedTuple):
 
     what: str
     why: str | None  # on what an inference rests
-    settled_by: str  # what would settle it
+    settled_by: str  # what would verify it
 
     @property
     def brief(self) -> str:
@@ -154,7 +154,7 @@ class Open(NamedTuple):
     @property
     def sentence(self) -> str:
         """All of it as a sentence."""
-        return f"{self.brief}; {self.settled_by} would settle it"
+        return f"{self.brief}; {self.settled_by} would verify it"
 
 
 class FirstImage(NamedTuple):

@@ -1,7 +1,7 @@
 """The one view of an answer: sentence, commands by system, rows by label, causes, ways out; every form writes it."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
 from compatkb.output.issue_text import GRAVE, issue_line
-from compatkb.output.things import StackView, Warned, listed, platforms
+from compatkb.output.things import StackView, Warned, listed, platforms, shortened
 from compatkb.store.records import Request, Sources
 
 if TYPE_CHECKING:
@@ -136,7 +136,6 @@ class BesideView:
     """A stack that stands beside the best one, why, and what it is in words."""
 
     kind: str
-    label: str
     text: str
     stack: StackView
 
@@ -246,55 +245,50 @@ def rows_of(
     shown: Sequence[StackGroup],
     beside: Sequence[BesideView],
     newer: str,
-    *,
-    names_others: bool,
 ) -> tuple[AnswerRow, ...]:
     """Return what is said of a positive answer below its commands.
 
-    `newer` is why it leads with no newer release; `names_others` is whether other packages were asked for.
+    `newer` is why it leads with no newer release.
     """
     best = groups[0]
     stack = best.best
     fixed = bool(request.pin("python") and request.pin("os"))
-    rows = [_sureness(stack), AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings)))]
-    if len(shown) == 1 and best.place not in sentence and not fixed:
-        rows.append(AnswerRow("runs on", (best.place,), 2))
-    rows.append(AnswerRow("known issues", (_issues(stack),), 2))
-    rows.append(AnswerRow("needs", tuple(_needs(best.stacks)), 1))
-    if not request.pin("hardware"):
-        rows.append(AnswerRow("hardware", (", ".join(value.id for value in stack.hardware),), 4))
-    rows.append(AnswerRow("why not newer", (newer,), 5))
-    rows += [AnswerRow(b.label, (b.text,), 3 if b.kind == "default-index" else 1, b.stack) for b in beside]
-    rows += [AnswerRow("differs", (text,), 6, when_brief=True) for text in best.differences[:_FEW]]
+    where = [best.place] if len(shown) == 1 and best.place not in sentence and not fixed else []
+    graphics = [] if request.pin("hardware") else [value.name.removeprefix("Intel ") for value in stack.hardware]
     held = stack.held | {pin.product for pin in request.pins} | set(request.bare)
-    others = [group for group in groups[1:] if group not in shown[1:]]
-    avoided = [warned for group in others for warned in _ended_elsewhere(group, held)]
-    kept = [group for group in others if not _ended_elsewhere(group, held)]
     known = {b.stack.name for b in beside}
-    lines = [
-        f"{'the same' if g.best.name == stack.name else g.best.name}   {messages.signed(g.best.verdict)}; {g.place}"
-        for g in kept
-        if g.best.name not in known
+    others = [
+        f"{'same versions' if g.best.name == stack.name else g.best.name}   {messages.signed(g.best.verdict)}; {g.place}"
+        for g in groups[1:]
+        if g not in shown[1:] and not _ended_elsewhere(g, held) and g.best.name not in known
     ]
-    rows += [AnswerRow("" if n else "others", (line,), 3 + n, when_brief=True) for n, line in enumerate(lines[:MOST])]
-    if avoided and not names_others:
-        first = [warned for warned in avoided if warned.product == avoided[0].product]
-        rows.append(AnswerRow("not", tuple(messages.warnings_in_brief(first, whole=True)[:1]), 2))
-    issues = [warned for warned in stack.warnings if warned.kind == "known-issue"]
-    if issues:
-        more = f" (and {len(issues) - 1} more: --why)" if len(issues) > 1 else ""
-        rows.append(AnswerRow("note", (f"{issues[0].detail.rstrip('.')}{more}",), 5))
+    alike = [AnswerRow("", (b.text,), 3 if b.kind == "default-index" else 1, b.stack) for b in beside]
+    alike += [AnswerRow("", (line,), 3 + n, when_brief=True) for n, line in enumerate(others[:MOST])]
+    rows = [
+        _sureness(stack),
+        AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings))),
+        AnswerRow("known issues", tuple(_issues(stack)), 2),
+        AnswerRow("requires", tuple(_needs(best.stacks)), 1),
+        AnswerRow("platforms", (*where, shortened(graphics)), 4),
+        AnswerRow("" if where or graphics else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
+        AnswerRow("why not newer", (newer,), 5),
+        *(replace(row, label="" if n else "also works") for n, row in enumerate(alike)),
+    ]
     return tuple(row for row in rows if any(row.texts))
 
 
-def _issues(stack: StackView) -> str:
-    """Return the gravest known issues, and how many more there are."""
+def _issues(stack: StackView) -> Iterator[str]:
+    """Yield the gravest known issues, and how many more there are."""
     told = [issue for issue in stack.issues if issue.effect in GRAVE and issue.of_packages][:_FEW]
+    notes = [warned.detail.rstrip(".") for warned in stack.warnings if warned.kind == "known-issue"]
     below = sum(not issue.of_packages for issue in stack.issues)
-    more = len(stack.issues) - len(told) - below
-    counts = [f"{more} more" if told else f"{more} of less harm"] if more else []
+    more = len(stack.issues) - len(told) - below + max(len(notes) - 1, 0)
+    counts = [f"{more} more" if told or notes else f"{more} of less harm"] if more else []
     counts += [f"{below} of drivers, compilers and kernels"] if below else []
-    return "; ".join([*map(issue_line, told), *([f"{' and '.join(counts)} (--why)"] if counts else [])])
+    yield from map(issue_line, told)
+    yield from notes[:1]
+    if counts:
+        yield f"{' and '.join(counts)} (--why)"
 
 
 def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:
@@ -303,16 +297,16 @@ def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:
 
 
 def _sureness(stack: StackView) -> AnswerRow:
-    """Return how sure an answer is, in a line: what it rests on, or what is open."""
+    """Return who documents an answer, or what nobody documents or ran."""
     known = stack.evidence
     disputed = counted(len(known.disputes))
     if stack.is_certain:
         apart = "".join(f"; {what}" for what in known.strangers)
-        return AnswerRow("sure", (messages.basis(known.support) + apart + (f" ({disputed}: --why)" if disputed else ""),))
+        return AnswerRow("evidence", (known.basis + apart + (f" ({disputed}: --why)" if disputed else ""),))
     points = known.open_points
     parts = [part for part in (f"and {len(points) - 1} more" if len(points) > 1 else "", disputed) if part]
     more = f" ({', '.join(parts)}: --why)" if parts else ""
-    return AnswerRow("open", (points[0].brief + more,), short=points[0].what + more)
+    return AnswerRow("untested", (points[0].brief + more,), short=points[0].what + more)
 
 
 def counted(count: int) -> str:

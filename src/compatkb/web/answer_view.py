@@ -64,7 +64,7 @@ def shown_of(asker: Asker, question: PageQuestion, view: AnswerView) -> dict[str
         ways = list(_ways_out(asker, question, view))
         return {"sign": sign, "word": word, "sure": "", "reasons": reasons, "ways": ways, "parts": (), "others": ()}
     groups = [section.group for section in view.sections]
-    sure = messages.basis(known.support) if view.stacks[0].is_certain else messages.MEANINGS[view.verdict]
+    sure = known.basis if view.stacks[0].is_certain else messages.MEANINGS[view.verdict]
     warnings = {(w.kind, messages.warning(w)): w for group in groups for w in group.best.warnings}
     return {
         "sign": sign, "word": word, "sure": f"{sure[0].upper()}{sure[1:]}.", "reasons": view.reasons, "ways": (),
@@ -109,10 +109,10 @@ def _file(installer: str, file: str, make: Callable[[StackView], str], stack: St
 
 def _needs(view: AnswerView, shown: Sequence[StackGroup]) -> list[tuple[str, str]]:
     """Return what the machine has to be and have, over all systems that are shown."""
-    rows = [("Runs on", platforms([stack for group in shown for stack in group.stacks]))]
-    rows += [("Needs", text) for row in view.rows if row.label == "needs" for text in row.texts]
+    rows = [("Platforms", platforms([stack for group in shown for stack in group.stacks]))]
+    rows += [("Requires", text) for row in view.rows if row.label == "requires" for text in row.texts]
     hardware = [value.name.removeprefix("Intel ") for value in shown[0].best.hardware]
-    rows += [("Hardware", "; ".join(hardware))] if hardware else []
+    rows += [("GPUs and processors", "; ".join(hardware))] if hardware else []
     return rows + [(product.label, spec) for product, spec in shown[0].best.bounds if spec]
 
 

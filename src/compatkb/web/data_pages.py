@@ -149,8 +149,8 @@ BRIEF = {"works": "works", "works-with-warnings": "warnings", "likely": "likely"
 MEANINGS = {
     "works": "Every step that matters is stated by a primary source or was observed, and none is denied.",
     "works-with-warnings": "The same, with something to know before you use it: an end of life, a security issue, a preview.",
-    "likely": "At least one step is only inferred. The answer says which, and what would settle it.",
-    "unknown": "The data cannot tell. The answer names what is not settled.",
+    "likely": "Nothing speaks against it, and at least one step is untested. The answer says which, and what would verify it.",
+    "unknown": "The data cannot tell. The answer names what is missing.",
     "does-not-work": "A statement, a rule or a recorded failure denies it, or nothing that fits was ever published.",
 }
 _LONG = 365 * 100
