@@ -1,4 +1,4 @@
-"""The enums that data, engine and answers share."""
+"""The enums that data, engine and answers share; those of one kind of record are with it in `schema`."""
 
 from datetime import date
 from enum import IntEnum, StrEnum

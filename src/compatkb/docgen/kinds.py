@@ -1,4 +1,4 @@
-"""The registry of regions: every kind, and the one function that writes a region."""
+"""The registry of regions, which takes up what `tables`, `answers` and `images` define; and the function that writes one."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date

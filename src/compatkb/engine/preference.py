@@ -12,7 +12,7 @@ class Quality(NamedTuple):
     """How good a stack is on a platform, as far as one device and route go: compared field by field, less is better."""
 
     is_unknown: bool  # nothing supports it
-    is_flawed: bool  # a known issue of it ends in wrong results, a crash or a hang
+    is_flawed: bool  # a known issue of it ends in wrong results, a crash, a hang or a failed installation
     is_outdated: bool  # a package that nobody asked for by name has ended, was yanked or is insecure
     is_of_other_kind: bool  # a build was compiled for another device
     is_presumed: bool  # a build was neither seen nor stated to be published there
