@@ -12,9 +12,8 @@ from conftest import ROOT, Run
 
 from compatkb.authoring.knowledge_base import document_of
 from compatkb.authoring.loader import Files
-from compatkb.catalog.statistics import statistics
 from compatkb.output.screen import text_of
-from compatkb.output.statistics import stats_lines, stats_markdown
+from compatkb.output.statistics import Statistics, stats_lines, stats_markdown
 from compatkb.schema import SourceEntry
 from compatkb.store.reader import Snapshot
 
@@ -117,47 +116,48 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
 
 def test_counts(small: Snapshot) -> None:
     """Releases, builds and requirements are counted once each, by kind, basis and origin."""
-    stats = statistics(small, TODAY)
-    assert (stats.products, stats.builds, stats.image_tags) == (9, 6, 0)
-    assert stats.by_kind == {"needs": 3, "constrains": 1, "verified": 1, "breaks": 0}
-    assert stats.by_basis == {"stated": 3, "observed": 1, "inferred": 1}
-    assert stats.by_people == {"stated": 3, "observed": 0, "inferred": 1}
-    packages = stats.coverage[0]
-    assert (packages.role, packages.products, packages.releases) == ("package", 4, 6)
+    stats = Statistics(small, TODAY).content
+    assert (stats["products"], stats["builds"], stats["image_tags"]) == (9, 6, 0)
+    assert stats["requirements"]["kinds"] == {"needs": 3, "constrains": 1, "verified": 1, "breaks": 0}
+    assert stats["requirements"]["support"] == {"stated": 3, "observed": 1, "inferred": 1}
+    assert stats["requirements"]["support_people"] == {"stated": 3, "observed": 0, "inferred": 1}
+    packages = stats["end_of_life"][0]
+    assert (packages["role"], packages["products"], packages["releases"]) == ("package", 4, 6)
 
 
 def test_independence_is_counted_by_document(small: Snapshot) -> None:
     """Two lines of one file are one document; the sources of an inference do not say it."""
-    stats = statistics(small, TODAY)
-    assert stats.independence == (5, 1, 1)
-    assert stats.independence_people == (4, 1, 1)
+    stats = Statistics(small, TODAY).content["requirements"]
+    assert tuple(stats["independent"].values()) == (5, 1, 1)
+    assert tuple(stats["independent_people"].values()) == (4, 1, 1)
 
 
 def test_disputes_are_decided_or_open(small: Snapshot) -> None:
     """A claim in two disputes is one claim."""
-    assert statistics(small, TODAY).disputes == (2, 1, 1, 2)
+    assert Statistics(small, TODAY).content["disputes"] == {"total": 2, "decided": 1, "open": 1, "requirements": 2}
 
 
 def test_end_of_life_is_of_the_day(small: Snapshot) -> None:
     """The last supported day is not past the end of life; the day after is."""
-    assert statistics(small, TODAY).coverage[0][3:] == (1, 0, 1, 0)
-    assert statistics(small, TODAY + timedelta(days=1)).coverage[0][3:] == (1, 1, 1, 0)
+    assert tuple(Statistics(small, TODAY).content["end_of_life"][0].values())[3:] == (1, 0, 1, 0)
+    assert tuple(Statistics(small, TODAY + timedelta(days=1)).content["end_of_life"][0].values())[3:] == (1, 1, 1, 0)
 
 
 def test_an_unpublished_end_is_no_rule(small: Snapshot) -> None:
     """Releases whose maker publishes neither an end nor a rule are counted apart."""
-    leaves = statistics(small, TODAY).coverage[2]
-    assert (leaves.releases, leaves.with_end, leaves.with_rule, leaves.unpublished) == (1, 0, 0, 1)
+    leaves = Statistics(small, TODAY).content["end_of_life"][2]
+    assert [leaves[name] for name in ("releases", "with_end", "with_rule", "unpublished")] == [1, 0, 0, 1]
 
 
 def test_ages_are_of_the_day(small: Snapshot) -> None:
     """The newest and the oldest reading are named with their ages; nothing is said of what was never observed."""
-    readings = {reading.kind: reading for reading in statistics(small, LATER).readings}
-    assert set(readings) == {"source", "index"}
-    assert (readings["source"].newest, readings["source"].oldest) == (TODAY, TODAY - timedelta(days=40))
-    assert readings["source"].example == "products/a.toml elsewhere"
-    assert (readings["index"].total, readings["index"].example) == (1, "index/b.toml")
-    text = text_of(stats_lines(statistics(small, LATER)))
+    checks = {check["kind"]: check for check in Statistics(small, LATER).content["checks"]}
+    assert set(checks) == {"source", "index"}
+    assert checks["source"]["newest"] == TODAY.isoformat()
+    assert checks["source"]["oldest"] == (TODAY - timedelta(days=40)).isoformat()
+    assert checks["source"]["oldest_example"] == "products/a.toml elsewhere"
+    assert (checks["index"]["total"], checks["index"]["oldest_example"]) == (1, "index/b.toml")
+    text = text_of(stats_lines(Statistics(small, LATER)))
     assert "(10 days before)" in text
     assert "(50 days before)" in text
     assert "(110 days before)" in text
@@ -193,19 +193,20 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
     (data / "evidence" / "seen.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     knowledge = build_knowledge(load(data))
     add_observations(knowledge)
-    stats = statistics(compiled(knowledge, tmp_path), TODAY)
-    assert stats.observations["import"] == {"failed-import": 1, "ok": 2}
-    assert stats.observations["run"] == {"ok": 1}
-    assert (stats.observed, stats.requirements) == (5, 0)
-    seen = stats.readings[-1]
-    assert (seen.kind, seen.oldest, seen.newest) == ("evidence", date(2026, 11, 1), date(2026, 11, 3))
+    stats = Statistics(compiled(knowledge, tmp_path), TODAY)
+    observations = stats.content["observations"]
+    assert observations["levels"]["import"] == {"failed-import": 1, "ok": 2}
+    assert observations["levels"]["run"] == {"ok": 1}
+    assert (observations["total"], stats.content["requirements"]["total"]) == (5, 0)
+    seen = stats.content["checks"][-1]
+    assert (seen["kind"], seen["oldest"], seen["newest"]) == ("evidence", "2026-11-01", "2026-11-03")
     assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in text_of(stats_lines(stats))
 
 
 def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
     """Without a requirement there is no share, and no division by nothing."""
-    stats = statistics(universe(tmp_path, [product("torch", releases=[])]), TODAY)
-    assert stats.requirements == 0
+    stats = Statistics(universe(tmp_path, [product("torch", releases=[])]), TODAY)
+    assert stats.content["requirements"]["total"] == 0
     assert "0 (0 %)" in text_of(stats_lines(stats))
 
 
@@ -213,22 +214,24 @@ def test_real_figures_agree_with_the_files(facts: Snapshot, files: Files) -> Non
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
     from compatkb.authoring.disputes import disputes_of
 
-    stats = statistics(facts, TODAY)
+    stats = Statistics(facts, TODAY).content
+    requirements = stats["requirements"]
     claims = sum(len(file.claim) + (file.product.built_with is not None) for file in files.products)
-    assert sum(stats.by_people.values()) == claims
-    assert stats.disputes.total == len(list(disputes_of(files)))
-    assert stats.image_tags == sum(len(file.tag) for file in files.images)
-    assert stats.readings[0].total == sum(
+    assert sum(requirements["support_people"].values()) == claims
+    assert stats["disputes"]["total"] == len(list(disputes_of(files)))
+    assert stats["image_tags"] == sum(len(file.tag) for file in files.images)
+    assert stats["checks"][0]["total"] == sum(
         len(file.source) for group in (files.products, files.images, (files.channels,)) for file in group
     )
-    assert sum(stats.by_kind.values()) == sum(stats.by_basis.values()) == stats.requirements
-    assert stats.independence.two_publishers <= stats.independence.two_documents
+    assert sum(requirements["kinds"].values()) == sum(requirements["support"].values()) == requirements["total"]
+    assert requirements["independent"]["two_publishers"] <= requirements["independent"]["two_documents"]
 
 
 def test_forms(facts: Snapshot, run: Callable[..., Run]) -> None:
     """Text and Markdown say the same figures."""
-    stats = statistics(facts, TODAY)
-    figure = f"{stats.requirements}: needs {stats.by_kind['needs']}"
+    stats = Statistics(facts, TODAY)
+    claims = stats.content["requirements"]
+    figure = f"{claims['total']}: needs {claims['kinds']['needs']}"
     assert figure in text_of(stats_lines(stats))
     assert f"| requirements | {figure}" in stats_markdown(stats)
     done = run("stats", "--as-of", TODAY.isoformat())

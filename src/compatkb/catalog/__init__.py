@@ -1,1 +1,1 @@
-"""Queries of the snapshot that need no search: words, changes, statistics."""
+"""Queries of the snapshot that need no search: words, changes."""

@@ -25,12 +25,12 @@ Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names no
 
 def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, data: o.Data = None) -> int:
     """Print how large, how well supported and how fresh the data are."""
-    from compatkb.catalog.statistics import statistics
     from compatkb.output import registry
+    from compatkb.output.statistics import Statistics
     from compatkb.output.terminal import show
 
     facts, clock = open_facts(data, as_of)
-    show(registry.form("stats", form)(statistics(facts, clock.day)))
+    show(registry.form("stats", form)(Statistics(facts, clock.day)))
     return 0
 
 

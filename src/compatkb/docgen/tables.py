@@ -3,12 +3,11 @@
 from datetime import date, timedelta
 from typing import Any
 
-from compatkb.catalog.statistics import statistics
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline
 from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, levels_of, python_matrix, row_name
-from compatkb.output.statistics import stats_blocks
+from compatkb.output.statistics import Statistics
 from compatkb.output.writers import Block, Inline, Paragraph, Span, Table
 from compatkb.request.parser import parse_days
 from compatkb.store.queries.products import ReleaseRecord
@@ -229,7 +228,7 @@ def _span(text: str) -> Span:
 TABLES = {
     "stats": RegionKind(
         "how large, how well supported and how fresh the data are",
-        lambda asked: stats_blocks(statistics(asked.facts, asked.day)),
+        lambda asked: Statistics(asked.facts, asked.day).blocks,
     ),
     "eol": RegionKind(
         "the last supported days of a product's versions, or of all products', latest first",

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from compatkb.catalog.statistics import statistics as counted
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import catalog, messages, statistics, timeline
+from compatkb.output import catalog, messages, timeline
 from compatkb.output.labels import Names, series_of
+from compatkb.output.statistics import Statistics
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
 from compatkb.web.answer_view import WORDS, recipes
@@ -252,7 +252,7 @@ def timeline_page(site: Site) -> str:
 
 def about_page(site: Site) -> str:
     """Return what the verdicts mean, and how large and how fresh the data are."""
-    figures = statistics.figures(counted(site.facts, site.asker.clock.day))
+    figures = Statistics(site.facts, site.asker.clock.day).figures
     return site.render(
         "about.html", "about.html", "About the data – compatkb", figures=figures, meanings=MEANINGS, words=WORDS,
         description="Coverage, dates and what the verdicts mean.",
