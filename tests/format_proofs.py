@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from compatkb.core.clock import Clock, current_day
-from compatkb.core.toml_positions import quoted
+from compatkb.core.text_position import quoted
 from compatkb.engine.answer import resolve
 from compatkb.output import registry
 from compatkb.output.commands import bounds_of

@@ -28,7 +28,7 @@ from compatkb.validate.evidence import merged, read_lines
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.indexes import addresses_of, shown
 from compatkb.validate.installers import check_uv
-from compatkb.validate.levels import check_published
+from compatkb.validate.session import check_published
 from compatkb.validate.targets import this_platform
 
 ABI = f"cp{PYTHON.replace('.', '')}"

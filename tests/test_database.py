@@ -14,8 +14,7 @@ from conftest import Run
 from hostile import TEXT, hostile_directory, hostile_facts
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.export.bundle import tables
-from compatkb.export.database import database_page, write_database
+from compatkb.export.tables import database_page, tables, write_database
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
 from compatkb.store.tables import views
@@ -341,7 +340,7 @@ def test_a_failure_leaves_the_old_database(small: Snapshot, tmp_path: Path, monk
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("compatkb.export.database.publish", fail)
+    monkeypatch.setattr("compatkb.export.tables.publish", fail)
     with pytest.raises(UnavailableError, match="No space left"):
         write_database(small, target)
     assert target.read_bytes() == before

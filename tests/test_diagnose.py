@@ -28,7 +28,7 @@ from compatkb.doctor.error_text import LIMIT, ErrorText, decode, plain, read_end
 from compatkb.doctor.machine_reading import MachineReader
 from compatkb.doctor.version_extraction import WISHED
 from compatkb.output.diagnosis import diagnosis_json, diagnosis_text, present_diagnosis
-from compatkb.schema.symptom import SymptomFile
+from compatkb.schema.guides import SymptomFile
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)

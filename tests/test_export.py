@@ -21,11 +21,10 @@ from jsonschema import Draft202012Validator, FormatChecker
 from compatkb.api import KnowledgeBase
 from compatkb.core.atomic_write import write_file, write_folder
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.export import bundle
-from compatkb.export.bundle import Tables, read_tables
+from compatkb.export import tables as published
 from compatkb.export.calendar import calendar_text
-from compatkb.export.diagram import ARROWS, LEVELS, NODES, draw, mermaid_text, remark
-from compatkb.export.graph import build_graph, graphml_text
+from compatkb.export.graph import ARROWS, LEVELS, NODES, build_graph, draw, graphml_text, mermaid_text, remark
+from compatkb.export.tables import Tables, read_tables
 from compatkb.store.reader import Snapshot
 
 Graph = Any  # networkx.MultiDiGraph
@@ -62,7 +61,7 @@ def graph(facts: Snapshot) -> Graph:
 def test_bundle_schema_is_shipped_and_closed() -> None:
     """docs/schema/export.schema.json is the schema that the tables make, valid, and admits nothing else."""
     shipped = (ROOT / "docs/schema/export.schema.json").read_text(encoding="utf-8")
-    assert shipped == bundle.schema_text(), "stale; run `make generate`"
+    assert shipped == published.schema_text(), "stale; run `make generate`"
     schema = json.loads(shipped)
     Draft202012Validator.check_schema(schema)
     assert all(found["additionalProperties"] is False for found in (schema, *schema["$defs"].values()))
@@ -71,11 +70,11 @@ def test_bundle_schema_is_shipped_and_closed() -> None:
 @pytest.mark.long
 def test_bundle_fits_its_schema(tables: Tables, hostile: Snapshot, empty: Snapshot) -> None:
     """Real, hostile and empty bundles fit the schema; a field too many does not."""
-    validator = Draft202012Validator(bundle.bundle_schema(), format_checker=FormatChecker())
+    validator = Draft202012Validator(published.bundle_schema(), format_checker=FormatChecker())
     small = {name: rows[:150] for name, rows in tables.items()} | {"meta": tables["meta"]}
     for found in (small, read_tables(hostile), read_tables(empty)):
-        assert not list(validator.iter_errors(json.loads(bundle.json_text(found))))
-    content = json.loads(bundle.json_text(read_tables(empty)))
+        assert not list(validator.iter_errors(json.loads(published.json_text(found))))
+    content = json.loads(published.json_text(read_tables(empty)))
     content["product"][0]["more"] = 1
     assert list(validator.iter_errors(content))
 
@@ -83,7 +82,7 @@ def test_bundle_fits_its_schema(tables: Tables, hostile: Snapshot, empty: Snapsh
 @pytest.mark.long
 def test_json_holds_every_record(tables: Tables) -> None:
     """Each table comes back whole, truths as truths."""
-    content = json.loads(bundle.json_text(tables))
+    content = json.loads(published.json_text(tables))
     assert {name: len(rows) for name, rows in content.items() if isinstance(rows, list)} == {
         name: len(rows) for name, rows in tables.items() if name != "meta"
     }
@@ -95,8 +94,8 @@ def test_json_holds_every_record(tables: Tables) -> None:
 def test_csv_comes_back(tables: Tables, hostile: Snapshot, step: int) -> None:
     """Every field of every table is read back to the letter; null and empty text both are empty."""
     for found in ({name: rows[::step] for name, rows in tables.items()}, read_tables(hostile)):
-        for table in bundle.tables():
-            text = bundle.csv_text(table, found[table.name])
+        for table in published.tables():
+            text = published.csv_text(table, found[table.name])
             rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
             wanted = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found[table.name]]
             assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]
@@ -107,13 +106,13 @@ def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path, table
     """A folder and an archive hold the same files; writing again gives the same bytes; other files are not touched."""
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a")).code == 0
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
-    assert files == bundle.csv_files(tables)
+    assert files == published.csv_files(tables)
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a.zip")).code == 0
     first = (tmp_path / "a.zip").read_bytes()
     with zipfile.ZipFile(io.BytesIO(first)) as archive:
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == files
-    assert bundle.zip_bytes(files, KnowledgeBase().data_date) == first
+    assert published.zip_bytes(files, KnowledgeBase().data_date) == first
     write_folder(tmp_path / "a", {"claim.csv": b"id"}, ours=lambda name: name in files)  # an older one is replaced
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["claim.csv"]
     (tmp_path / "a" / "thesis.txt").write_text("mine", encoding="utf-8")

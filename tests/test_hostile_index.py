@@ -21,7 +21,7 @@ from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.environment import here
 from compatkb.validate.importing import check as check_import
 from compatkb.validate.installers import check_uv
-from compatkb.validate.levels import check_published
+from compatkb.validate.session import check_published
 from compatkb.validate.targets import this_platform
 
 WAYS = {

@@ -10,8 +10,7 @@ from conftest import ROOT, parted
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compatkb.core.text_position import Place
-from compatkb.core.toml_positions import Places, Where, quoted
+from compatkb.core.text_position import Place, Places, Where, quoted
 
 TRICKY = '''\
 # [not.a.table]

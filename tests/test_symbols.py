@@ -42,12 +42,11 @@ from compatkb.schema.evidence import ExportedSymbols, ProofFile
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import RunContext, ValidationCell
 from compatkb.validate.evidence import read_lines, text_of
-from compatkb.validate.levels import check
+from compatkb.validate.linking import read_wheel, wheel_for
 from compatkb.validate.plan import PlanScope
 from compatkb.validate.proofs import LinkedProducts, belongs
 from compatkb.validate.runner import Threads
-from compatkb.validate.session import ValidationOptions, choose, validate
-from compatkb.validate.wheel_symbols import read_wheel, wheel_for
+from compatkb.validate.session import ValidationOptions, check, choose, validate
 
 ROOT = Path(__file__).parents[1]
 TODAY = date(2026, 1, 2)

@@ -22,11 +22,10 @@ from compatkb.schema import Level, Observation, Outcome
 from compatkb.validate import installers as pip
 from compatkb.validate.cell import RunContext, ValidationCell, cell_of
 from compatkb.validate.evidence import Journal, add_evidence, is_fresh, merged, read_lines, text_of
-from compatkb.validate.levels import check_published
 from compatkb.validate.limits import find_uv
 from compatkb.validate.plan import ClaimPlan, PlanScope
 from compatkb.validate.runner import Threads, run
-from compatkb.validate.session import ValidationOptions, ValidationReport, choose, contradicts, merge
+from compatkb.validate.session import ValidationOptions, ValidationReport, check_published, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
 
 CPYTHON = HERE.replace(".", "")

@@ -8,7 +8,7 @@ from typing import Any
 from compatkb.authoring.families import first_version
 from compatkb.authoring.loader import DataDocument, LoadProblem
 from compatkb.authoring.loader import parse as parse_files
-from compatkb.core.toml_positions import Places, quoted
+from compatkb.core.text_position import Places, quoted
 from compatkb.core.versions import Scheme, parse
 from compatkb.errors import DataError
 from compatkb.schema import Kind, Record, WrittenProduct

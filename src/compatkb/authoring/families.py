@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import Kind
 from compatkb.schema.families import BuildRow, FamilyRow, PairRow, VariantRow, row_fields

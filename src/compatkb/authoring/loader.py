@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
-from compatkb.core.toml_positions import Places, Where
+from compatkb.core.text_position import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
     ApplicationFile,

@@ -24,11 +24,11 @@ def build(
 ) -> int:
     """Write the SQLite database."""
     if describe:
-        from compatkb.export.database import database_page
+        from compatkb.export.tables import database_page
 
         print(database_page(), end="")
         return 0
-    from compatkb.export.database import write_database
+    from compatkb.export.tables import write_database
 
     write_database(open_data(data), Path(out), force=force)
     return _wrote(out)
@@ -54,7 +54,7 @@ def export(
     """Write one of the other forms, to a file or to standard output."""
     _check(form, out, table, product, level)
     if form == "schema":
-        from compatkb.export.bundle import schema_text
+        from compatkb.export.tables import schema_text
 
         return _emit(schema_text(), out)
     facts = open_data(data)
@@ -95,12 +95,12 @@ def _check(form: str, out: str | None, table: str | None, product: o.Words, leve
 def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level: str | None) -> str:
     products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
     if form == "mermaid":
-        from compatkb.export import diagram
+        from compatkb.export import graph
 
-        drawn = diagram.draw(facts, products, level or "series")
-        if text := diagram.remark(drawn):
+        drawn = graph.draw(facts, products, level or "series")
+        if text := graph.remark(drawn):
             print(f"remark: {text}", file=sys.stderr)
-        return diagram.mermaid_text(drawn)
+        return graph.mermaid_text(drawn)
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
 
@@ -109,7 +109,7 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level
         from compatkb.export.calendar import calendar_text
 
         return calendar_text(facts, products)
-    from compatkb.export.bundle import csv_files, json_text, read_tables
+    from compatkb.export.tables import csv_files, json_text, read_tables
 
     return csv_files(read_tables(facts, table))[f"{table}.csv"].decode() if table else json_text(read_tables(facts))
 
@@ -118,7 +118,7 @@ def _csv(facts: Snapshot, out: str) -> int:
     from datetime import date
 
     from compatkb.core.atomic_write import write_file, write_folder
-    from compatkb.export.bundle import csv_files, read_tables, zip_bytes
+    from compatkb.export.tables import csv_files, read_tables, zip_bytes
 
     files = csv_files(read_tables(facts))
     if out.endswith(".zip"):

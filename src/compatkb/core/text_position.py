@@ -1,8 +1,14 @@
-"""Converts between offsets in a text and lines with columns."""
+"""Places in texts; finds those of the values in a TOML text, so that a problem can name its line; quotes text for TOML.
 
+The standard parser gives values without places. This one gives places without values: it reads only text that the
+standard parser has accepted, so it need not notice mistakes.
+"""
+
+import json
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -48,3 +54,155 @@ class SourceText:
     def line_bounds(self, number: int) -> tuple[int, int]:
         """Return where a line starts, and where the next one does."""
         return self.starts[number - 1], self.starts[number] if number < len(self.starts) else len(self.text)
+
+
+Where = tuple[int | str, ...]
+
+_TOKEN = (
+    r'(?P<text>"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
+    r"|(?P<comment>#[^\n]*)|(?P<newline>\n)|(?P<mark>[\[\]{}=,.])|(?P<bare>[^\s\[\]{}=,.\"'#]+)"
+)
+
+
+_DEEPEST = 16
+"""Parts of a dotted key; what is deeper has the place of these."""
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    place: Place
+
+
+class Places:
+    """The place of every key and item of a TOML text, and of every comment."""
+
+    def __init__(self, text: str) -> None:
+        self.of: dict[Where, Place] = {}
+        self.comments: list[Place] = []
+        self._tokens = self._read(text)
+        self._next = 0
+        self._counts: dict[Where, int] = {}
+        self._document()
+
+    def nearest(self, where: Where) -> Place:
+        """Return the place of the value at `where`, or of the nearest thing around it."""
+        for end in range(len(where), 0, -1):
+            if place := self.of.get(where[:end]):
+                return place
+        return Place(1, 1)
+
+    def first(self, candidates: Iterable[Where]) -> Place:
+        """Return the place of the first of several values that is there, and else of what is nearest to the last."""
+        where: Where = ()
+        for where in candidates:
+            if where in self.of:
+                return self.of[where]
+        return self.nearest(where)
+
+    def _read(self, text: str) -> list[_Token]:
+        tokens = []
+        line, start = 1, 0
+        for match in re.finditer(_TOKEN, text, re.DOTALL):
+            kind = match.lastgroup or ""
+            place = Place(line, match.start() - start + 1)
+            if kind == "comment":
+                self.comments.append(place)
+                continue
+            tokens.append(_Token(kind, match[0], place))
+            if breaks := match[0].count("\n"):
+                line += breaks
+                start = match.start() + match[0].rindex("\n") + 1
+        return tokens
+
+    def _document(self) -> None:
+        table: Where = ()
+        while (token := self._peek()) is not None:
+            if token.kind == "newline":
+                self._next += 1
+            elif token.text == "[":
+                self._next += 1
+                many = (following := self._peek()) is not None and following.text == "["
+                self._next += many
+                table = self._table(self._key(), token.place, many=many)
+                self._next += 1 + many
+            else:
+                self._pair(table)
+
+    def _table(self, key: list[str], place: Place, *, many: bool) -> Where:
+        where: Where = ()
+        key = key[:_DEEPEST]
+        for number, part in enumerate(key, 1):
+            where += (part,)
+            self.of.setdefault(where, place)
+            if many and number == len(key):
+                count = self._counts[where] = self._counts.get(where, 0) + 1
+                where += (count - 1,)
+                self.of[where] = place
+            elif where in self._counts:
+                where += (self._counts[where] - 1,)
+        if not many:
+            self.of[where] = place
+        return where
+
+    def _key(self) -> list[str]:
+        """Read a dotted key; a bare part holds no dot, since a dot is a mark."""
+        parts = []
+        while (token := self._peek()) is not None and (token.kind in ("bare", "text") or token.text == "."):
+            if token.text != ".":
+                parts.append(token.text[1:-1] if token.kind == "text" else token.text)
+            self._next += 1
+        return parts
+
+    def _pair(self, table: Where) -> None:
+        token = self._peek()
+        assert token
+        where = table
+        for part in self._key()[:_DEEPEST]:
+            where += (part,)
+            self.of.setdefault(where, token.place)
+        self._next += 1  # the equals sign
+        self._value(where)
+
+    def _value(self, where: Where) -> None:
+        token = self._take()
+        if token is None:
+            return
+        if token.text == "[":
+            number = 0
+            while (inner := self._skip()) is not None and inner.text != "]":
+                if inner.text == ",":
+                    self._next += 1
+                    continue
+                self.of[(*where, number)] = inner.place
+                self._value((*where, number))
+                number += 1
+            self._next += 1
+        elif token.text == "{":
+            while (inner := self._skip()) is not None and inner.text != "}":
+                if inner.text == ",":
+                    self._next += 1
+                else:
+                    self._pair(where)
+            self._next += 1
+        else:  # a number or date is several bare words and dots
+            while (inner := self._peek()) is not None and token.kind != "text" and (inner.kind == "bare" or inner.text == "."):
+                self._next += 1
+
+    def _peek(self) -> _Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _take(self) -> _Token | None:
+        token = self._peek()
+        self._next += 1
+        return token
+
+    def _skip(self) -> _Token | None:
+        while (token := self._peek()) is not None and token.kind == "newline":
+            self._next += 1
+        return self._peek()
+
+
+def quoted(text: str) -> str:
+    """Return a text as a string of JSON, of YAML if it is one line, and of TOML, which takes no bare U+007F."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import NamedTuple
 
-from compatkb.core.toml_positions import quoted
+from compatkb.core.text_position import quoted
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof
 from compatkb.output.installer_files import minors, packages_of, stacks_of, title_of

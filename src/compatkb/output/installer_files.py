@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from compatkb.core.names import is_free_threaded
-from compatkb.core.toml_positions import quoted
+from compatkb.core.text_position import quoted
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.errors import NoRequirementsError, UsageError
 from compatkb.output.commands import bounds_of, requirements

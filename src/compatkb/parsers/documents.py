@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from compatkb.core.text_position import Place
-from compatkb.core.toml_positions import Places, Where
+from compatkb.core.text_position import Place, Places, Where
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import IndexUse, ParsedFile
 

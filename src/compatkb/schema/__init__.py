@@ -1,16 +1,14 @@
 """The records of `data/` as frozen pydantic models: what a curator may write, and nothing else."""
 
 from compatkb.core.vocabulary import Kind, Role
-from compatkb.schema.application import ApplicationFile
 from compatkb.schema.base import OPEN, Basis, Dispute, Record, SourceEntry, When
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
+from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, SymptomFile
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
 from compatkb.schema.issue import Effect, ExceptionFile, Exemption, IssueEntry, IssueFile, IssueState
-from compatkb.schema.machine import MachineFile
-from compatkb.schema.migration import MigrationFile
 from compatkb.schema.product import (
     AdvisoryEntry,
     Build,
@@ -30,5 +28,4 @@ from compatkb.schema.product import (
     Wheels,
     Yank,
 )
-from compatkb.schema.symptom import SymptomFile
 from compatkb.schema.timeline import EventEntry, EventKind, TimelineFile, last_day

@@ -11,7 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from compatkb.schema.base import DeviceId, HardwareId, Id, ProductId, Record, SystemId, Term, Text
-from compatkb.schema.symptom import Pattern
+from compatkb.schema.guides import Pattern
 from compatkb.schema.timeline import Line
 
 Link = Annotated[Text, Field(pattern=r"^https://[^\s]+$")]

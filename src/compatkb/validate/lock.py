@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from compatkb.core.toml_positions import quoted
+from compatkb.core.text_position import quoted
 from compatkb.errors import NoRequirementsError, UnavailableError, UsageError
 from compatkb.output.installer_files import markers_of, minors, packages_of, python_range, stack_of, uv_text
 from compatkb.output.registry import Wanted

@@ -11,7 +11,6 @@ from compatkb.authoring.lint import (
     builds,
     contradictions,
     dates,
-    evidence,
     files,
     names,
     order,
@@ -23,7 +22,7 @@ from compatkb.authoring.lint import (
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
 from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, DataProblem, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.toml_positions import Places
+from compatkb.core.text_position import Places
 from compatkb.errors import UsageError
 from compatkb.schema import FeatureFile
 
@@ -78,7 +77,7 @@ CHECKS = (
     LintRule(
         "evidence-contradicts",
         "a command saw fail what a claim says works, or saw work what a claim denies, and nobody decided",
-        evidence.evidence,
+        contradictions.evidence,
     ),
     LintRule("redundant", "a value repeats what another record or the index already says", redundant.redundant),
     LintRule(

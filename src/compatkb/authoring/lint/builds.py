@@ -11,7 +11,7 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonica
 from compatkb.authoring.build_kinds import builds_of
 from compatkb.authoring.knowledge_base import Knowledge
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Key, Scheme, admits, parse
 from compatkb.schema import Basis, Build, IndexFile, IndexRelease, ProductFile, Stage
 

@@ -10,7 +10,7 @@ from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import walk
 from compatkb.authoring.loader import DataDocument
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.toml_positions import Places
+from compatkb.core.text_position import Places
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.schema import Record, SourceEntry
 

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of, walk
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme
 from compatkb.schema import (
     AdvisoryEntry,

@@ -10,8 +10,7 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.canonical import canonical
 from compatkb.authoring.lint.subject import LintProblem, LintSubject
 from compatkb.core.findings import Finding
-from compatkb.core.text_position import Place
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Place, Where
 from compatkb.schema import ExceptionFile, Exemption, FeatureFile, ImageFile, IndexFile, ProductFile
 
 

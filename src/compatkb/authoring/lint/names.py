@@ -9,7 +9,7 @@ from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, version_word
 from compatkb.authoring.loader import DataDocument
 from compatkb.core.names import meant, word_key
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme
 from compatkb.schema import FeatureFile, ImageFile, ProductFile, Tag
 

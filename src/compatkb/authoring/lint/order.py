@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, first_day, split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Key, Scheme, parse
 from compatkb.schema import ImageFile, IndexFile, Kind, ProductHead
 

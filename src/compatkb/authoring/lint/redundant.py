@@ -8,7 +8,7 @@ from compatkb.authoring.knowledge_base import KnowledgeEdge
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, version_word, walk
 from compatkb.authoring.loader import DataDocument
 from compatkb.core.names import word_key
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme
 from compatkb.schema import Basis, Claim, Dispute, IndexRelease, Kind, ProductFile, Record, Release, Role, SourceEntry, Tag
 

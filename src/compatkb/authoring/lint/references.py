@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation, is_term, terms, walk
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import admits
 from compatkb.schema import (
     ChannelFile,

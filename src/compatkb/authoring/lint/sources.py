@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, walk
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.schema import Channel, IndexFile, ProductFile, SourceEntry
 
 DAYS = 180

@@ -11,8 +11,7 @@ from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, cite_tex
 from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
-from compatkb.core.text_position import Place
-from compatkb.core.toml_positions import Places, Where
+from compatkb.core.text_position import Place, Places, Where
 from compatkb.schema import (
     Dispute,
     FeatureFile,

@@ -7,7 +7,7 @@ from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, known_terms, problems_of, sources_of
-from compatkb.core.toml_positions import Where
+from compatkb.core.text_position import Where
 from compatkb.core.versions import Key, Scheme, admits, matches, parse
 from compatkb.schema import Build, IndexFile, IndexRelease, IssueEntry, IssueFile, Kind, ProductFile, Release
 

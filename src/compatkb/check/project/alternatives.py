@@ -9,7 +9,7 @@ from compatkb.check.project.install_plan import InstalledProduct, InstallPlan, s
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.core.findings import Edit
 from compatkb.core.names import normal
-from compatkb.core.toml_positions import quoted
+from compatkb.core.text_position import quoted
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
 

@@ -10,7 +10,7 @@ from typing import Any
 from compatkb.authoring.knowledge_base import Knowledge, cite, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
-from compatkb.store.compiler import claims, elements, features, provenance, tags
+from compatkb.store.compiler import claims, elements, provenance, tags
 from compatkb.store.compiler.elements import Interned
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.connection import FORMAT
@@ -53,12 +53,12 @@ def compile_snapshot(
         "column": tags.columns(knowledge),
         "run": tags.runs(knowledge),
         "content": tags.contents(knowledge),
-        "vendor": features.vendors(knowledge),
-        "event": features.events(knowledge),
+        "vendor": claims.vendors(knowledge),
+        "event": claims.events(knowledge),
         "guide": provenance.guides(knowledge),
         "reading": provenance.readings(knowledge),
-        "feature": features.features(knowledge),
-        "statement": features.statements(knowledge),
+        "feature": claims.features(knowledge),
+        "statement": claims.statements(knowledge),
         "document": provenance.documents(knowledge),
         "observation": provenance.observations(knowledge),
         "cells": cells.records(),

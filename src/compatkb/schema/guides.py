@@ -1,0 +1,353 @@
+"""Records of the guides: symptoms and their causes, applications, machines, and what to write for what has ended."""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Self
+
+from packaging.requirements import Requirement
+from pydantic import AfterValidator, Field, model_validator
+
+from compatkb.core.vocabulary import ShownBy
+from compatkb.schema.base import Basis, DeviceId, HardwareId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Text
+from compatkb.schema.timeline import Line
+
+SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
+ANY, REQUIREMENT = "_", "requirement"
+"""Slots that stand for any version, and for a requirement as installers print it."""
+
+
+def _pattern(text: str) -> str:
+    first = SLOT.split(text.split("*", maxsplit=1)[0])[0].strip()
+    if len(first) < 3:
+        raise ValueError("a pattern begins with at least three characters that are written out")
+    if text.count("*") > 3:
+        raise ValueError("a pattern has at most three gaps")
+    if re.search(r"\}\s?\{", text):
+        raise ValueError("something that is written out stands between two slots")
+    if re.search(r"[{}]", SLOT.sub("", text)):
+        raise ValueError("a slot is a product id between braces")
+    return text
+
+
+Pattern = Annotated[Line, AfterValidator(_pattern)]
+"""One line of output, case ignored: `*` is a gap, `{torch}` a version of that product."""
+
+
+class CauseKind(StrEnum):
+    """What has to change where a cause holds."""
+
+    VERSION = "version"  # versions that do not go together
+    INDEX = "index"  # where packages come from
+    RUNTIME = "runtime"  # libraries beside the packages, of a generation of their own
+    MACHINE = "machine"  # no version of a package: system libraries, permissions, hardware
+    CODE = "code"  # the program that asks
+    LIBRARY = "library"  # releases of packages that no stack holds
+
+
+class CauseEntry(Record):
+    """A cause that symptoms name."""
+
+    id: Id
+    kind: CauseKind
+    title: Line
+    why: Line
+    do: tuple[Line, ...] = Field(min_length=1)  # whatever the device
+    do_for: dict[Id, tuple[Line, ...]] = {}  # by device: not said to texts that are about another one
+    ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
+    device: DeviceId | None = None  # what it is about, whatever the text tells
+    newest: bool = False  # the way out is a newer release: what is installed is not kept
+    generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
+    denied: bool = False  # it holds as well where the data deny that the versions in the text work together
+    sources: Sources
+
+
+class Weight(Record):
+    """How much a symptom speaks for a cause."""
+
+    cause: Id
+    weight: int = Field(ge=1, le=10)
+
+
+class Symptom(Record):
+    """What a program prints, and what that speaks for."""
+
+    id: Id
+    patterns: tuple[Pattern, ...] = Field(min_length=1)  # any of them
+    causes: tuple[Weight, ...] = Field(min_length=1)
+    beside: tuple[Pattern, ...] = ()  # it counts only where one of these is in the same text
+    unless: tuple[Pattern, ...] = ()  # one of these in the same text explains it away
+    devices: tuple[Text, ...] = ()  # it counts only where the text is about one of these; `unknown`: where it does not tell
+    note: Line | None = None
+    sources: Sources
+
+
+class Reading(Record):
+    """Patterns from which something about the machine or the request follows; of two systems the first in the file counts."""
+
+    patterns: tuple[Pattern, ...] = Field(min_length=1)  # any of them
+    product: ProductId | None = None
+    version: Text | None = None
+    shown_by: ShownBy | None = None  # of a device or a system
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.product is not None) is not (self.shown_by is not None):
+            raise ValueError("a reading of the device or the system, and no other, says what it is shown by")
+        return self
+
+
+class SymptomFile(Record):
+    """data/symptoms.toml."""
+
+    source: dict[Id, SourceEntry] = {}
+    cause: tuple[CauseEntry, ...] = ()
+    symptom: tuple[Symptom, ...] = ()
+    reading: tuple[Reading, ...] = ()
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        known = {cause.id for cause in self.cause}
+        named = {weight.cause for symptom in self.symptom for weight in symptom.causes}
+        if named - known:
+            raise ValueError(f"{', '.join(sorted(named - known))}: no such cause in this file")
+        unnamed = known - named - {cause.id for cause in self.cause if cause.denied}
+        if unnamed:
+            raise ValueError(f"{', '.join(sorted(unnamed))}: no symptom names this cause")
+        return self
+
+    @property
+    def products(self) -> frozenset[str]:
+        """The products that patterns, readings and requests name."""
+        patterns = [p for s in self.symptom for p in (*s.patterns, *s.beside, *s.unless)]
+        patterns += [pattern for reading in self.reading for pattern in reading.patterns]
+        slots = {name for pattern in patterns for name in SLOT.findall(pattern)} - {ANY, REQUIREMENT}
+        asked = {re.split(r"[=<>!~]", word)[0] for cause in self.cause for word in cause.ask}
+        return frozenset(slots | asked | {reading.product for reading in self.reading if reading.product})
+
+
+def _requirement(text: str) -> str:
+    Requirement(text)
+    return text
+
+
+class Served(StrEnum):
+    """Whether an application runs on Intel GPUs."""
+
+    YES = "yes"
+    PARTLY = "partly"  # by a part of it, by what has ended, or not by torch
+    NO = "no"
+
+
+class ApplicationState(StrEnum):
+    """Whether somebody works on it."""
+
+    ACTIVE = "active"  # nothing that was read says otherwise
+    ENDED = "ended"
+    ARCHIVED = "archived"
+
+
+class ApplicationEntry(Record):
+    """What the README, the requirements or a source file of an application say at one ref."""
+
+    id: Id
+    name: Line
+    aliases: tuple[Text, ...] = ()
+    repo: Text
+    xpu: Served
+    by: tuple[Line, ...] = ()  # what drives the GPU: native xpu, IPEX, SYCL, OpenVINO, Vulkan
+    since: Line | None = None
+    install: Line | None = None
+    requires: tuple[Annotated[Text, AfterValidator(_requirement)], ...] = ()  # PEP 508, of the packages that matter here
+    state: ApplicationState
+    ended: Annotated[Text, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")] | None = None  # as exactly as it was told
+    note: Line | None = None
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.by) is (self.xpu is Served.NO):
+            raise ValueError("`by` says what drives the GPU, and is empty where nothing does")
+        if (self.ended is None) is not (self.state is ApplicationState.ACTIVE):
+            raise ValueError("an application that is not active says when it `ended`, another has none")
+        return self
+
+
+class ApplicationFile(Record):
+    """data/applications.toml."""
+
+    source: dict[Id, SourceEntry] = {}
+    application: tuple[ApplicationEntry, ...] = Field(min_length=1)
+
+
+PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+
+
+class GraphicsEntry(Record):
+    """GPUs that are told by their PCI device ids."""
+
+    id: Id
+    name: Line
+    vendor: PciId
+    hardware: HardwareId | None = None  # the value of hardware that they are; none where no table of the makers names them
+    ids: tuple[PciId, ...] = ()  # none: every display device of the vendor that no other record names
+    note: Line | None = None
+    sources: Sources
+
+
+class Component(Record):
+    """A part of a GPU's user-space driver, by the names of its packages on systems."""
+
+    id: Id
+    name: Line
+    packages: tuple[Text, ...] = Field(min_length=1)
+    needed: bool = False  # without it no program finds the GPU
+    sources: Sources
+
+
+class BaseImage(Record):
+    """A container image to install into: its system, its Pythons, and the commands that add Python and a GPU's driver."""
+
+    id: Id
+    os: Id  # a value of os; the family, where the image fits wherever any system of it does
+    image: Text  # {python} is the minor
+    python: tuple[Text, ...] = Field(min_length=1)  # minors, newest first
+    setup: tuple[Text, ...] = ()  # commands of root that install Python, where the image has none
+    driver: tuple[Text, ...] = ()  # commands of root that install the GPU's user-space driver; none where no source says which
+    note: Line | None = None
+    sources: Sources
+
+
+class Variable(Record):
+    """A variable of the environment that decides which libraries or devices programs get."""
+
+    name: Text
+    means: Line
+    hides: bool = False  # can keep devices from programs
+    sources: Sources
+
+
+class Generation(Record):
+    """The oneAPI releases that bring a generation of a library."""
+
+    library: Text  # as its file is named on Linux, without directories
+    product: ProductId
+    version: Text  # a series
+    basis: Text = "stated"
+    note: Line | None = None
+    sources: Sources
+
+
+class System(Record):
+    """A distribution as /etc/os-release names it."""
+
+    id: Text
+    form: Text  # the name in the data; {version} is VERSION_ID, {major} and {minor} its parts
+    sources: Sources
+
+
+class MachineFile(Record):
+    """data/machine.toml."""
+
+    source: dict[Id, SourceEntry] = {}
+    graphics: tuple[GraphicsEntry, ...] = ()
+    component: tuple[Component, ...] = ()
+    variable: tuple[Variable, ...] = ()
+    generation: tuple[Generation, ...] = ()
+    system: tuple[System, ...] = ()
+    base_image: tuple[BaseImage, ...] = ()
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
+"""A dotted name of Python."""
+DottedName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$")]
+"""A dotted name, or `name.*` for each of `members` below it."""
+
+
+class SourcedEntry(Reasoned):
+    """What the records share that say what replaces something."""
+
+    basis: Basis = Basis.STATED
+    note: Line | None = None
+    sources: Sources
+
+
+class ModuleEntry(Record):
+    """A module that a product brings: who imports it needs that product."""
+
+    name: Name
+    product: Id
+    sources: Sources
+
+
+class Replacement(SourcedEntry):
+    """Names that a product brings, and what replaces them; without `instead` and `how` no source names anything."""
+
+    id: Id
+    product: Id  # that brings them
+    names: tuple[DottedName, ...] = Field(min_length=1)
+    members: tuple[Name, ...] = ()  # what `*` stands for
+    instead: DottedName | None = None
+    how: Line | None = None  # what to do where writing another name is not enough
+    device: Id | None = None  # the one device that it is about
+    mechanical: bool = False  # the other name does the same, so a program may write it
+    arguments: tuple[Name, ...] = ()  # the names of arguments that are given by position, where the other takes another order
+    before: tuple[Line, ...] = ()  # what the other takes first
+    defaults: dict[Name, Line] = {}  # what is to be written where it is not given, to keep its meaning
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.mechanical and (not self.instead or self.basis is not Basis.STATED):
+            raise ValueError("only what a source states may be written by a program, and it needs `instead`")
+        if any(name.endswith(".*") for name in self.names) != bool(self.members):
+            raise ValueError("`members` and names that end in `.*` go together")
+        return self
+
+
+class ArgumentEntry(Record):
+    """A call that takes a value: the function, the argument's name, and its position where it may be given by that."""
+
+    call: Name
+    name: Name
+    position: int | None = None
+
+
+class ValueEntry(SourcedEntry):
+    """A value that only a product understands, and what to pass instead on a device; `instead` is absent to pass none."""
+
+    id: Id
+    product: Id
+    value: Line
+    arguments: tuple[ArgumentEntry, ...] = Field(min_length=1)
+    options: tuple[Line, ...] = ()  # how options of programs that take it end
+    device: Id | None = None
+    instead: Line | None = None
+    how: Line | None = None
+    mechanical: bool = False
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.mechanical and (not self.instead or self.basis is not Basis.STATED):
+            raise ValueError("only what a source states may be written by a program, and it needs `instead`")
+        return self
+
+
+class Launcher(SourcedEntry):
+    """A command that a product brings, and the one to use instead."""
+
+    id: Id
+    product: Id
+    names: tuple[Line, ...] = Field(min_length=1)  # programs, or modules that Python runs
+    device: Id | None = None
+    instead: Line | None = None
+    how: Line | None = None
+
+
+class MigrationFile(Record):
+    """data/migration.toml."""
+
+    source: dict[Id, SourceEntry] = {}
+    module: tuple[ModuleEntry, ...] = ()
+    replacement: tuple[Replacement, ...] = ()
+    value: tuple[ValueEntry, ...] = ()
+    launcher: tuple[Launcher, ...] = ()
