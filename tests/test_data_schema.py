@@ -21,6 +21,7 @@ KINDS = {
     "images": "image",
     "index": "index",
     "issues": "issue",
+    "collected": "collected",
     "data": "channels",
 }
 FILES = sorted([*DATA.glob("*/*.toml"), *DATA.glob("*.toml")])

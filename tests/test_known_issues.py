@@ -130,7 +130,7 @@ def test_cures_lead_out(facts: Snapshot) -> None:
         ("Linux-6.11.0-17-generic-x86_64-with-glibc2.39", "linux-kernel", "6.11"),
         ("Linux host 6.8.0-45-generic #45-Ubuntu SMP", "linux-kernel", "6.8"),
         ("intel-opencl-icd 24.39.31294.20", "compute-runtime", "24.39.31294.20"),
-        ("[level_zero:gpu][level_zero:0] ... 20.1.0 [1.15.38308]", "compute-runtime", "26.18.38308.1"),
+        ("[level_zero:gpu][level_zero:0] ... 20.1.0 [1.15.38308]", "compute-runtime", "26.18.38308.4"),
     ],
 )
 def test_machine_is_read(facts: Snapshot, line: str, product: str, version: str) -> None:

@@ -12,7 +12,7 @@ from compatkb.core.text_position import Places, quoted
 from compatkb.core.versions import Scheme, parse
 from compatkb.errors import DataError
 from compatkb.schema import Kind, Record, WrittenProduct
-from compatkb.schema.families import BuildFamily, PairFamily, VariantFamily
+from compatkb.schema.families import FamilyRow
 
 _WIDTH = 118
 _FAMILIES = ("builds", "variants", "pairs")
@@ -74,7 +74,7 @@ def text_of(file: Record, inline: Iterable[str] = ()) -> str:
             lines += [entry(name, cited(item, here)) for name, item in items]
             lines.append("")
         elif isinstance(value, (list, tuple)):
-            rows = [_rows(family) for family in getattr(file, key)] if key in _FAMILIES else [[]] * len(value)
+            rows = [_rows(record) for record in getattr(file, key.replace("-", "_"))]
             for record, row in zip(value, rows, strict=True):
                 lines += _block(key, record, row, here)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -90,10 +90,11 @@ def cited(value: object, sources: Mapping[str, object], *, citing: bool = False)
 
 
 def _rows(family: Record) -> list[list[object]]:
-    """Return the rows of a family as lists: the cells, then what is beside them."""
+    """Return the rows of a family as lists, the cells and then what is beside them; none for other records."""
     rows = []
-    assert isinstance(family, PairFamily | BuildFamily | VariantFamily)
-    for row in family.rows:
+    for row in getattr(family, "rows", ()):
+        if not isinstance(row, FamilyRow):
+            return []
         fields = row.model_dump(by_alias=True, exclude_unset=True)
         cells = [fields.pop(name) for name in row.cells if name in fields]
         rows.append([*cells, *([fields] if fields else [])])

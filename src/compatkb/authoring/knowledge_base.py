@@ -19,7 +19,7 @@ from packaging.version import InvalidVersion, Version
 from compatkb.authoring.loader import Files
 from compatkb.core.memo import memoized
 from compatkb.core.platforms import Grid
-from compatkb.core.versions import Listing, Scheme, admits, without_local
+from compatkb.core.versions import Listing, Scheme, admits, admitted, without_local
 from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexFile, IndexRelease, Kind, ProductHead, Release, SourceEntry
 
 GLIBC = "glibc"
@@ -178,11 +178,15 @@ class Knowledge:
         scheme, mask = self.products[product].scheme, 0
         if scheme is Scheme.PEP440:
             return self._listing(product, strict).named(spec, to_the_letter=strict)
+        if scheme is not Scheme.LISTED:
+            return admitted(scheme, spec, self._releases(product))
         for number, element in enumerate(self.elements[product]):
-            listed = (element.version, *element.release.part_of)
-            versions = listed if scheme is Scheme.LISTED else (element.release.version,)
-            mask |= any(admits(scheme, spec, version) for version in versions) << number
+            mask |= any(admits(scheme, spec, value) for value in (element.version, *element.release.part_of)) << number
         return mask
+
+    @memoized
+    def _releases(self, product: str) -> tuple[str, ...]:
+        return tuple(element.release.version for element in self.elements[product])
 
     @memoized
     def _listing(self, product: str, strict: bool) -> Listing:  # part of a key

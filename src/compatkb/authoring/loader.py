@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from compatkb.authoring.collected import with_collected
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
 from compatkb.core.text_position import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
     ApplicationFile,
     ChannelFile,
+    CollectedFile,
     ExceptionFile,
     FeatureFile,
     ImageFile,
@@ -42,6 +44,7 @@ FOLDERS: dict[str, type[Record]] = {
     "features": FeatureFile,
     "index": IndexFile,
     "issues": IssueFile,
+    "collected": CollectedFile,
 }
 SINGLE: dict[str, type[Record]] = {
     CHANNELS: ChannelFile,
@@ -76,6 +79,7 @@ class Files:
     migration: MigrationFile | None = None
     applications: ApplicationFile | None = None
     issues: tuple[IssueFile, ...] = ()
+    collected: tuple[CollectedFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -200,12 +204,16 @@ def parse(contents: Mapping[str, bytes], kept: KeptValues | None = None) -> Load
 
 
 def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = ()) -> Files:
-    """Return the records of documents by kind; `channels.toml` and `routes.toml` must be among them."""
+    """Return the records of documents by kind, with what was collected in product files and the machine.
+
+    `channels.toml` and `routes.toml` must be among them.
+    """
     records = [document.record for document in documents]
     groups: dict[str, Any] = {name: tuple(r for r in records if isinstance(r, model)) for name, model in FOLDERS.items()}
     for name, model in SINGLE.items():
         if name != EXCEPTIONS:  # which only lint reads
             groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
+    groups["products"], groups["machine"] = with_collected(groups["products"], groups["machine"], groups["collected"])
     return Files(**groups, evidence=evidence)
 
 

@@ -131,6 +131,8 @@ def _chosen(names: list[str], directory: Path, contents: dict[str, bytes]) -> di
 
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from compatkb.refresh.comparison import Note
     from compatkb.refresh.run import RefreshOutcome
 
@@ -139,7 +141,9 @@ SHOWN = 12
 
 
 def refresh(
-    write: Annotated[bool, o.option("--write", "write the files of data/index/; otherwise only print")] = False,
+    write: Annotated[
+        bool, o.option("--write", "write the files of data/index/ or data/collected/; otherwise only print")
+    ] = False,
     check: Annotated[bool, o.option("--check", "exit with code 4 where a file would change")] = False,
     only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
     requirements: Annotated[
@@ -152,6 +156,10 @@ def refresh(
         ),
     ] = None,
     index: Annotated[str | None, o.value("--index", "URL", "ask this index in place of the default one")] = None,
+    clones: Annotated[
+        str | None,
+        o.value("--clones", "DIR", "read the feeds of products instead, in clones DIR/owner/name, for data/collected/"),
+    ] = None,
     jobs: Annotated[int, o.value("--jobs", "N", "requests at a time", min=1)] = 4,
     form: o.Format = "text",
     data: o.Data = None,
@@ -159,6 +167,10 @@ def refresh(
     """Propose what the index has that data/index/ lacks; 0, or 4 with --check where a file would change."""
     if write and check:
         raise UsageError("--write and --check cannot be used together")
+    if clones:
+        if index or since or requirements:
+            raise UsageError("--clones reads repositories: it takes no --index, --since or --requirements")
+        return _collect(Path(clones), data_directory(data).resolve(), only or (), form, write=write, check=check)
     try:
         from compatkb.refresh.index_client import Network
     except ImportError as error:
@@ -167,7 +179,6 @@ def refresh(
     from compatkb.authoring.loader import load
     from compatkb.refresh.run import refresh as run
     from compatkb.refresh.run import select
-    from compatkb.refresh.run import write as write_changes
 
     if index and not index.startswith(("https://", "http://")):
         raise UsageError(f"{index!r} is not the address of a package index: it begins with https:// or http://")
@@ -178,7 +189,26 @@ def refresh(
     today = current_day()
     with Progress() as count:
         outcome = run(files, directory, subjects, Network(index), today, since=first, jobs=jobs, say=_say, count=count)
-    print(_json(outcome, directory, today) if form == "json" else _proposed(outcome, directory), end="")
+    return _told(outcome, directory, form, write=write, check=check)
+
+
+def _collect(clones: Path, directory: Path, only: "Iterable[str]", form: str, *, write: bool, check: bool) -> int:
+    """Propose what the feeds of products have that data/collected/ lacks."""
+    from compatkb.authoring.loader import load
+    from compatkb.refresh.collect import collect
+
+    if not clones.is_dir():
+        raise UsageError(f"{clones}: no such folder of clones")
+    with Progress() as count:
+        outcome = collect(load(directory), directory, clones, current_day(), only, count)
+    return _told(outcome, directory, form, write=write, check=check)
+
+
+def _told(outcome: "RefreshOutcome", directory: Path, form: str, *, write: bool, check: bool) -> int:
+    """Print what would change, or write it, and return the exit code."""
+    from compatkb.refresh.run import write as write_changes
+
+    print(_json(outcome, directory, current_day()) if form == "json" else _proposed(outcome, directory), end="")
     if write:
         write_changes((*outcome.changes, *outcome.looked_at))
     done = "written" if write else "would change"

@@ -5,9 +5,10 @@ minor with an optional `t` for the free-threaded build (3.13t). `listed` has no 
 """
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from operator import or_
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -113,10 +114,41 @@ def admits(scheme: Scheme, spec: str, release: str, build: str | None = None) ->
         return True
     if scheme is Scheme.PEP440:
         return all(_pep440_clause(clause.strip(), release, build) for clause in spec.split(","))
+    return all(_ordered_clause(scheme, operator, text, release) for operator, text in _clauses(spec))
+
+
+@lru_cache(maxsize=65536)
+def _clauses(spec: str) -> tuple[tuple[str, str], ...]:
+    """Return operator and version of each clause; raises ValueError with a sentence."""
     clauses = [_CLAUSE.fullmatch(clause) for clause in spec.split(",")]
     if not all(clauses):
         raise ValueError(f"{spec!r} is not a list of ==, !=, >=, <=, <, > clauses")
-    return all(_ordered_clause(scheme, m[1], m[2], release) for m in clauses if m)
+    return tuple((match[1], match[2]) for match in clauses if match)
+
+
+def admitted(scheme: Scheme, spec: str, releases: Sequence[str]) -> int:
+    """Return which of some releases a specifier names, a bit for each, as `admits` does.
+
+    Dotted ones are in order, the oldest first, so that a clause is a search. Raises ValueError as `admits` does.
+    """
+    if scheme is not Scheme.DOTTED or not spec.strip():
+        return sum(1 << number for number, release in enumerate(releases) if admits(scheme, spec, release))
+    every = mask = (1 << len(releases)) - 1
+
+    def below(key: Key) -> int:
+        """Return the releases below a version."""
+        return (1 << bisect_left(releases, key, key=partial(parse, scheme))) - 1
+
+    for operator, text in _clauses(spec):
+        known = parse(scheme, text.removesuffix(".*") if operator in ("==", "!=") else text)
+        assert isinstance(known, tuple)
+        after = (*known[:-1], int(str(known[-1])) + 1) if text.endswith(".*") else (*known, 0)
+        equal = below(after) & ~below(known)
+        mask &= {
+            "==": equal, "!=": every & ~equal, "<": below(known), "<=": below(known) | equal,
+            ">": every & ~below(known) & ~equal, ">=": every & ~below(known),
+        }[operator]  # fmt: skip
+    return mask
 
 
 class Listing:

@@ -10,7 +10,7 @@ from packaging.version import Version
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, differences, whole_seconds
 from compatkb.schema import IndexFile, IndexRelease, IndexYank
 
-Kind = Literal["unnamed", "yanked", "unyanked", "gone", "differs", "unread", "undated", "new-file"]
+Kind = Literal["unnamed", "yanked", "unyanked", "gone", "differs", "unread", "undated", "new-file", "not-checked"]
 
 
 @dataclass(frozen=True)

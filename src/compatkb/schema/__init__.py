@@ -2,9 +2,11 @@
 
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.schema.base import OPEN, Basis, Dispute, Record, SourceEntry, When
+from compatkb.schema.collected import CollectedFile, DevicesRead, KernelRead, TagsRead
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
+from compatkb.schema.feed import DeviceFeed, Feed, KernelFeed, TagFeed
 from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, SymptomFile
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile

@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 
 from compatkb.core.vocabulary import Kind
 from compatkb.schema.base import Basis, Dispute, Id, ProductId, Record, SourceEntry, Text, When
+from compatkb.schema.feed import Feed
 from compatkb.schema.product import (
     AdvisoryEntry,
     BuildPart,
@@ -152,6 +153,7 @@ class WrittenProduct(Record):
     """A file of data/products/ as it is written. A release without a record of its own is that of its first build."""
 
     product: ProductHead
+    feed: tuple[Feed, ...] = ()
     source: dict[Id, SourceEntry] = {}
     release: tuple[ReleaseEntry, ...] = ()
     builds: tuple[BuildFamily, ...] = ()

@@ -27,6 +27,7 @@ from compatkb.schema.base import (
     Text,
     When,
 )
+from compatkb.schema.feed import Feed
 from compatkb.schema.timeline import last_day
 
 
@@ -386,6 +387,7 @@ class ProductFile(Record):
     """What a file of data/products/ says, record by record; `families` has the form in which it is written."""
 
     product: ProductHead
+    feed: tuple[Feed, ...] = ()
     source: dict[Id, SourceEntry] = {}
     release: tuple[Release, ...] = ()
     claim: tuple[Claim, ...] = ()

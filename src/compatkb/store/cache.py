@@ -127,6 +127,7 @@ def data_files(directory: str) -> list[str]:
         ("features", ".toml"),
         ("issues", ".toml"),
         ("index", ".toml"),
+        ("collected", ".toml"),
         ("evidence", ".jsonl"),
     ):
         try:

@@ -1,7 +1,6 @@
 """Checks citations: the cited file exists at its ref, and the cited place is there and names what it is cited for."""
 
 import re
-import subprocess
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -9,18 +8,17 @@ from typing import NamedTuple
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import walk
 from compatkb.authoring.loader import DataDocument
+from compatkb.core.clones import clone_bare, git, objects
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.text_position import Places
-from compatkb.errors import UnavailableError, UsageError
+from compatkb.errors import UsageError
 from compatkb.schema import Record, SourceEntry
 
 NAME = "cited-place"
 NEAR = 12
 """How many lines around a cited line may name what it is cited for: a table row and its head, a command over lines."""
 
-_PATIENCE = 600.0  # seconds for git
 _NUMBER = re.compile(r"(?<!\d)\d++(?:\.\d++)+")
-_HOST = "https://github.com/"
 
 
 class CitationReport(NamedTuple):
@@ -55,7 +53,7 @@ def read_sources(
     read, absent = 0, {}
     for repo, citations in sorted(by_repo.items()):
         clone = clones / repo
-        if not clone.is_dir() and not (fetch and _clone(repo, clone)):
+        if not clone.is_dir() and not (fetch and clone_bare(repo, clone)):
             absent[repo] = len(citations)
             continue
         texts = _contents(clone, {citation.source for citation in citations}, fetch=fetch)
@@ -66,7 +64,7 @@ def read_sources(
 
 def lines_since(directory: Path, commit: str) -> frozenset[tuple[str, int]]:
     """Return the lines, by path in a data directory, that a commit does not have; raises UsageError where git knows none."""
-    output = _git(directory, "diff", "--unified=0", "--relative", "--no-prefix", "--end-of-options", commit, "--", ".")
+    output = git(directory, "diff", "--unified=0", "--relative", "--no-prefix", "--end-of-options", commit, "--", ".")
     if output is None:
         raise UsageError(
             f"{commit!r} is no commit that the repository of {directory} has; a shallow clone has to fetch it first"
@@ -149,41 +147,10 @@ def _finding(citation: _Citation, level: Severity, message: str) -> Finding:
 def _contents(clone: Path, sources: set[SourceEntry], *, fetch: bool) -> dict[SourceEntry, str | None]:
     """Return the texts of cited files whose ref the clone has; None where the ref has no such file."""
     refs = sorted({source.ref or "" for source in sources})
-    known = {ref for ref, content in zip(refs, _batch(clone, [f"{ref}^{{commit}}" for ref in refs]), strict=True) if content}
+    known = {ref for ref, content in zip(refs, objects(clone, [f"{ref}^{{commit}}" for ref in refs]), strict=True) if content}
     if fetch:
         lacking = (ref for ref in refs if ref not in known)
-        known |= {ref for ref in lacking if _git(clone, "fetch", "--quiet", "--end-of-options", "origin", ref) is not None}
+        known |= {ref for ref in lacking if git(clone, "fetch", "--quiet", "--end-of-options", "origin", ref) is not None}
     ordered = [source for source in sources if source.ref in known]
-    return dict(zip(ordered, _batch(clone, [f"{source.ref}:{source.path}" for source in ordered]), strict=True))
-
-
-def _batch(clone: Path, names: list[str]) -> list[str | None]:
-    """Return what objects hold, None for those that are not there."""
-    output = _git(clone, "cat-file", "--batch", given="".join(f"{' '.join(name.split())}\n" for name in names)) or b""
-    texts: list[str | None] = []
-    for _ in names:
-        head, _, output = output.partition(b"\n")
-        match = re.fullmatch(rb"[0-9a-f]+ [a-z]+ (\d+)", head)
-        size = int(match[1]) if match else 0
-        texts.append(output[:size].decode(errors="replace") if match else None)
-        output = output[size + 1 :] if match else output
-    return texts
-
-
-def _clone(repo: str, clone: Path) -> bool:
-    clone.parent.mkdir(parents=True, exist_ok=True)
-    words = ("clone", "--quiet", "--bare", "--filter=blob:none", _HOST + repo, clone.name)
-    return _git(clone.parent, *words) is not None
-
-
-def _git(directory: Path, *words: str, given: str = "") -> bytes | None:
-    """Return what git prints in a directory, None where it fails; raises UnavailableError without git."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", directory, *words], input=given.encode(), capture_output=True, timeout=_PATIENCE, check=False
-        )
-    except FileNotFoundError:
-        raise UnavailableError("git is not installed, and cited files are read with it") from None
-    except subprocess.TimeoutExpired:
-        raise UnavailableError(f"git gave no answer within {_PATIENCE:.0f} s") from None
-    return done.stdout if done.returncode == 0 else None
+    found = objects(clone, [f"{source.ref}:{source.path}" for source in ordered])
+    return {s: None if text is None else text.decode(errors="replace") for s, text in zip(ordered, found, strict=True)}

@@ -1,0 +1,61 @@
+"""Feeds of data/products/: which repositories `refresh` reads for the facts of a product, and what it takes from them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from compatkb.schema.base import Id, ProductId, Record, Text
+
+Repo = Annotated[Text, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+
+
+class BuiltFrom(Record):
+    """A product that a manifest names, and the key under which it stands there."""
+
+    product: ProductId
+    key: Text
+
+
+class TagFeed(Record):
+    """Releases that are tags of a repository, with their days; and from a manifest at each tag what it was built with."""
+
+    kind: Literal["tags"]
+    repo: Repo
+    tags: Text  # a pattern for the whole name of a tag; its group is the version
+    since: Text | None = None  # the first version that counts
+    named: bool = False  # only those that a manifest of another product names
+    manifest: Text | None = None
+    built_with: tuple[BuiltFrom, ...] = ()
+
+
+class DeviceFeed(Record):
+    """PCI ids by family, with the first tag that lists each, from tables of `DEVICE(0x56A0, Family...)`."""
+
+    kind: Literal["device-ids"]
+    listed_by: ProductId  # whose releases the tags are
+    repo: Repo
+    tags: Text
+    paths: tuple[Text, ...] = Field(min_length=1)  # where the table stood over the years
+    families: tuple[Id, ...] = Field(min_length=1)
+
+
+class KernelTree(Record):
+    """A copy of a driver of a kernel release."""
+
+    kernel: Text
+    driver: Id
+    repo: Repo
+    ref: Text
+
+
+class KernelFeed(Record):
+    """Which driver of the kernel takes which family in which release, from the tables of the drivers."""
+
+    kind: Literal["kernel-tables"]
+    tables: dict[Id, Text]  # by driver
+    headers: tuple[Text, ...]  # with the ids of each family, the first that is there
+    families: dict[Text, Id]  # by the word in the name of a macro
+    trees: tuple[KernelTree, ...] = Field(min_length=1)
+
+
+Feed = Annotated[TagFeed | DeviceFeed | KernelFeed, Field(discriminator="kind")]
