@@ -106,8 +106,21 @@ def test_what_nobody_publishes_is_no_promise(run: Runner) -> None:
 
 def test_version_names_program_and_data(facts: Snapshot, run: Runner) -> None:
     """--version carries the date of the data, on stdout."""
-    done = run("--version")
-    assert (done.code, done.out) == (0, f"compatkb {__version__} (data of {facts.meta['data_date']})\n")
+    for words in (("--version",), ("-V",), ("version",)):
+        done = run(*words)
+        assert (done.code, done.out) == (0, f"compatkb {__version__} (data of {facts.meta['data_date']})\n")
+
+
+def test_help_is_a_command_too(run: Runner) -> None:
+    """`help`, `help COMMAND` and no words at all print what `--help` prints."""
+    assert run().out == run("help").out == run("--help").out
+    assert run("help", "resolve").out == run("resolve", "--help").out
+    assert run().code == 0
+
+
+def test_the_newest_is_any_version(run: Runner) -> None:
+    """In place of a version, `latest` asks for the newest one that has an answer."""
+    assert run("resolve", "--torch", "latest", "xpu").out == run("resolve", "torch", "xpu").out
 
 
 @pytest.mark.parametrize(

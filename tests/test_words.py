@@ -27,7 +27,7 @@ PHRASINGS = (
     "torch 2.8.0+xpu", "torch latest xpu", "ipex", "IPEX 2.8", "intel-extension-for-pytorch==2.8.10+xpu",
     "torch 2.9 oneccl-bind-pt xpu", "torchvision py3.13 linux", "torch python==3.12 windows cpu", "linux-x86_64 torch cpu",
     "macos torch cpu", "numpy==1.26.4 torch 2.2 cpu", "xpu", "hardware==arc-b torch", "wsl2 B580 torch 2.14",
-    "Ubuntu 22.04 aarch64 torch cpu",
+    "Ubuntu 22.04 aarch64 torch cpu", "torch for B580 on windows11", "torch 2.14 with torchvision on Arc B580",
 )  # fmt: skip
 
 

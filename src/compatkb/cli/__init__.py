@@ -42,7 +42,7 @@ def _run(argv: list[str]) -> int:
         return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code
 
     try:
-        code: int | None = application().main(argv, prog_name="compatkb", standalone_mode=False)
+        code: int | None = application().main(_as_option(argv), prog_name="compatkb", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
     except TyperException as error:
@@ -67,6 +67,11 @@ def _run(argv: list[str]) -> int:
     except (KeyboardInterrupt, Abort):
         return 130
     return UnavailableError.exit_code
+
+
+def _as_option(argv: list[str]) -> list[str]:
+    """Return `version`, `help [COMMAND]` and nothing at all, as people type them, as the options that they mean."""
+    return {"version": ["--version"], "help": [*argv[1:], "--help"]}.get(argv[0], argv) if argv else ["--help"]
 
 
 def _wants(argv: Sequence[str], option: str, value: str) -> bool:

@@ -135,6 +135,7 @@ def _common(
     version: Annotated[
         bool,
         typer.Option(
+            "-V",
             "--version",
             is_eager=True,
             expose_value=False,

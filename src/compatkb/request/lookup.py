@@ -53,6 +53,9 @@ def find_product(facts: Snapshot, name: str) -> Product:
     if len(read := places_named(facts, name, joined=False)) > 1:
         raise UsageError(f"{name!r} may be several things{suggest([f'{place}=={name}' for place in read])}")
 
+    glued = re.fullmatch(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)", name)
+    if glued and (product := facts.product(glued[1])):
+        raise UsageError(f"{name!r} is not a product{suggest([f'{product.id}=={glued[2]}'])}")
     names = sorted(name for several in facts.keys_by_product.values() for name in several)
     near = close(name.lower(), [*facts.products, *names])
     for place in () if near else ("hardware", "os"):

@@ -23,7 +23,7 @@ from compatkb.request.lookup import (
     normal_version,
     plain_version,
 )
-from compatkb.request.words import read_words, with_architectures
+from compatkb.request.words import is_newest, read_words, with_architectures
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
 from compatkb.store.suggestions import Suggestions, listing, numbers, suggest
@@ -59,6 +59,8 @@ def make_request(
         with _noting(problems):
             if name == "device":
                 asked.append(text)
+            elif is_newest(text) and name in facts.products:
+                bare.append(name)
             else:
                 _add(pins, _option(facts, name, text, lists_until))
     for word in words:

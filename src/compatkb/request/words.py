@@ -12,6 +12,8 @@ _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
 _VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
 _NEWEST = ("latest", "newest")
 """Words behind a product that say what is so anyhow: of what works, the newest comes first."""
+_FILLING = frozenset(("and", "for", "in", "on", "the", "using", "with"))
+"""Words of a sentence that say nothing of what is asked for."""
 _LONGEST = 5
 """The most words that are read as one name."""
 
@@ -32,11 +34,20 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
         if rest and _VERSION.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
             rest.pop()
             read = [(product.id, left[0])]
-        elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])):
+        elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])) and not _fills(facts, left[0]):
             rest.append(_required(facts, left[0]) or left[0])
         options += read
         del left[:count]
     return options, rest
+
+
+def is_newest(text: str) -> bool:
+    """Return whether a word in place of a version asks for the newest one that has an answer: any version does."""
+    return text.strip().lower() in _NEWEST
+
+
+def _fills(facts: Snapshot, word: str) -> bool:
+    return word.lower() in _FILLING and not facts.product(word)
 
 
 def _required(facts: Snapshot, word: str) -> str | None:

@@ -72,7 +72,8 @@ class Suggestions:
         record = self.facts.release("device", device)
         note = (record.note if record else None) or "no way to use it is known"
         first, _, more = note.partition(". ")
-        why = f"no answers for {device}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
+        name = (record.name if record else None) or device
+        why = f"no answers for {name}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
         return why + self._known_for(device, pins)
 
     def _known_for(self, device: str, pins: Collection[Pin]) -> str:
