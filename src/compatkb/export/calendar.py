@@ -26,7 +26,6 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//compatkb//ends of life//EN", "CALSCALE:GREGORIAN"]
     lines.append(_property("NAME", "Ends of life"))
     lines.append(_property("X-WR-CALNAME", "Ends of life"))
-    disputes, concerned = facts.dispute_records().values(), facts.subjects
     for day, product, version, versions, precision, sources in _ends(facts, products):
         name = facts.products[product].name
         what = f"{name} {version}" if version else name
@@ -43,7 +42,7 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
         if event.kind == "end-of-life" and not event.product:
             about = [f"Its source names only the {event.precision}."] if event.first != event.last else []
             about += [f"Source: {url or text}" for text, url in event.sources]
-            about += [_disputed(d) for d in disputes if d.kind == "timeline" and event.id in [s.name for s in concerned[d.id]]]
+            about += map(_disputed, facts.event_disputes.get(event.id, ()))
             category = facts.vendors.get(event.vendor, event.vendor)
             lines += _event(f"event-{event.id}", stamp, date.fromordinal(event.last), event.title, about, category)
     lines.append("END:VCALENDAR")

@@ -1,13 +1,14 @@
 """The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
 from compatkb.output.documents import CitedSource, Edition, source_payloads
 from compatkb.output.writers import Block, Bullets, Inline, Links, Paragraph, Span, Table, render
+from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, picked
 
@@ -17,10 +18,11 @@ TITLE = "Enablement of PyTorch: releases, milestones and ends of life"
 
 
 class Timeline(NamedTuple):
-    """Events, oldest first, as known on a day, and the names of the vendors whose they may be."""
+    """Events, oldest first, as known on a day, the names of the vendors whose they may be, and what is disputed, by event."""
 
     vendors: Mapping[str, str]
     events: tuple[Event, ...]
+    disputes: Mapping[str, Sequence[DisputeRecord]]
     day: date
     edition: Edition
 
@@ -29,6 +31,16 @@ class Timeline(NamedTuple):
         """The events of each vendor that has any, in the order of the data."""
         lanes = {vendor: [event for event in self.events if event.vendor == vendor] for vendor in self.vendors}
         return {vendor: lane for vendor, lane in lanes.items() if lane}
+
+    def disputed(self, event: Event) -> Iterator[tuple[DisputeRecord, str]]:
+        """Yield the disputes about an event, each with what its sides say."""
+        for dispute in self.disputes.get(event.id, ()):
+            yield dispute, "; ".join(position.text for position in dispute.positions)
+
+    def marks(self, event: Event) -> list[str]:
+        """Return what a reader must know beside the title: `planned`, `uncertain`, `disputed`."""
+        states = [] if state(event, self.day) == PAST else [state(event, self.day)]
+        return [*states, "disputed"] if self.disputes.get(event.id) else states
 
 
 def select(
@@ -59,7 +71,7 @@ def select(
         and (until is None or event.first <= until.toordinal())
         and (event.first <= day.toordinal() or (event.announced is not None and event.announced <= day.toordinal()))
     )
-    return Timeline(facts.vendors, events, day, Edition(facts.meta["data_date"], day))
+    return Timeline(facts.vendors, events, facts.event_disputes, day, Edition(facts.meta["data_date"], day))
 
 
 def parse_bound(text: str, *, end: bool) -> date:
@@ -104,27 +116,21 @@ def date_text(event: Event) -> str:
     return prefix + texts.get(precision, first.isoformat())
 
 
-def marks(event: Event, day: date) -> tuple[str, ...]:
-    """Return what a reader must know beside the title: `planned`, `uncertain`, `disputed`."""
-    states = [] if state(event, day) == PAST else [state(event, day)]
-    return (*states, "disputed") if event.disputes else tuple(states)
-
-
 def text(timeline: Timeline) -> str:
     """Return the events as a list with disputes and sources."""
     lines = [TITLE if timeline.events else "no event that the data know of"]
     width = max((len(date_text(event)) for event in timeline.events), default=0)
     owner = max((len(name) for name in timeline.vendors.values()), default=0)
     for event in timeline.events:
-        more = "".join(f" [{mark}]" for mark in marks(event, timeline.day))
+        more = "".join(f" [{mark}]" for mark in timeline.marks(event))
         lines.append(
             f"{date_text(event):<{width}}  {timeline.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
         )
         if event.note:
             lines.append(f"    note: {event.note}")
-        for dispute in event.disputes:
-            lines.append(f"    disputed: {dispute['about']}: {'; '.join(dispute['positions'])}")
-            lines.append(f"      decided {dispute['decided']}: {dispute['decision']} ({dispute['reason']})")
+        for dispute, sides in timeline.disputed(event):
+            lines.append(f"    disputed: {dispute.about}: {sides}")
+            lines.append(f"      decided {dispute.decided}: {dispute.decision} ({dispute.reason})")
         lines += [f"    source: {url or cited}" for cited, url in event.sources]
     return "\n".join([*lines, timeline.edition.foot])
 
@@ -133,22 +139,30 @@ def payload(timeline: Timeline) -> str:
     """Return the events as JSON."""
     content = {
         "vendors": [{"id": vendor, "name": name} for vendor, name in timeline.vendors.items()],
-        "events": [_event(event, timeline.day) for event in timeline.events],
+        "events": [_event(event, timeline) for event in timeline.events],
     }
     return timeline.edition.document(content)
 
 
-def _event(event: Event, day: date) -> dict[str, Any]:
+def _event(event: Event, timeline: Timeline) -> dict[str, Any]:
     return {
         **picked(event, "id vendor kind title"),
         "date": date_text(event),
         "first_day": date.fromordinal(event.first).isoformat(),
         "last_day": date.fromordinal(event.last).isoformat(),
         **picked(event, "precision basis"),
-        "state": state(event, day),
+        "state": state(event, timeline.day),
         "announced": date.fromordinal(event.announced).isoformat() if event.announced else None,
         **picked(event, "product version note"),
-        "disputes": [{**d, "sources": source_payloads(d["sources"])} for d in event.disputes],
+        "disputes": [
+            {
+                **picked(dispute, "id about"),
+                "positions": [position.text for position in dispute.positions],
+                **picked(dispute, "decision reason decided"),
+                "sources": source_payloads(dispute.sources),
+            }
+            for dispute in timeline.disputes.get(event.id, ())
+        ],
         "sources": source_payloads(event.sources),
     }
 
@@ -162,13 +176,13 @@ def blocks(timeline: Timeline, *, names_vendors: bool = True) -> list[Block]:
     """Return the events as a table, and below it what is disputed."""
     rows: list[tuple[Inline, ...]] = []
     for event in timeline.events:
-        title = " ".join([event.title, *(f"({mark})" for mark in marks(event, timeline.day))])
+        title = " ".join([event.title, *(f"({mark})" for mark in timeline.marks(event))])
         who = (timeline.vendors[event.vendor],) if names_vendors else ()
         rows.append((date_text(event), *who, event.kind, title, numbered(event.sources)))
     notes = tuple(
-        f"{event.title}: {d['about']}: {'; '.join(d['positions'])}. Decided {d['decided']}: {d['decision']}. {d['reason']}"
+        f"{event.title}: {dispute.about}: {sides}. Decided {dispute.decided}: {dispute.decision}. {dispute.reason}"
         for event in timeline.events
-        for d in event.disputes
+        for dispute, sides in timeline.disputed(event)
     )
     head = ("date", *(("who",) if names_vendors else ()), "kind", "event", "sources")
     disputed: list[Block] = [Paragraph("Disputed:"), Bullets(notes)] if notes else []
@@ -190,7 +204,7 @@ def mermaid(timeline: Timeline) -> str:
         lines.append(f"    section {_entity(timeline.vendors[vendor])}")
         for period in dict.fromkeys(date_text(event) for event in lane):
             known = [event for event in lane if date_text(event) == period]
-            titles = [" ".join([event.title, *(f"({mark})" for mark in marks(event, timeline.day))]) for event in known]
+            titles = [" ".join([event.title, *(f"({mark})" for mark in timeline.marks(event))]) for event in known]
             lines.append(f"        {period} : {' : '.join(map(_entity, titles))}")
     return "\n".join(lines) + "\n"
 

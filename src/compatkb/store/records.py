@@ -290,7 +290,6 @@ class Event(NamedTuple):
     first: int
     last: int
     announced: int | None
-    disputes: Annotated[list[dict[str, Any]], Json]
     sources: SourceList
 
 

@@ -1,7 +1,6 @@
 """Rows of the snapshot about claims: edges, citations, scopes, advisories, install recipes; disputes, features, events."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from compatkb.authoring.disputes import disputes_of, open_claims, platforms_of
 from compatkb.authoring.feature_products import claim_id
@@ -30,7 +29,6 @@ from compatkb.schema import (
     Kind,
     Role,
     SourceEntry,
-    TimelineFile,
     When,
 )
 from compatkb.store.queries.claims import (
@@ -42,7 +40,7 @@ from compatkb.store.queries.claims import (
     StatementRecord,
 )
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
-from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Event, VendorRecord, Waiver, picked
+from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Event, VendorRecord, Waiver
 from compatkb.store.rows import record_of
 
 
@@ -110,9 +108,6 @@ def vendors(knowledge: Knowledge) -> Iterator[VendorRecord]:
 
 def events(knowledge: Knowledge) -> Iterator[Event]:
     """Yield the events, oldest first."""
-    file = knowledge.files.timeline
-    if file is None:
-        return
     for dated in date_events(knowledge, []):
         event = dated.event
         yield record_of(
@@ -123,17 +118,8 @@ def events(knowledge: Knowledge) -> Iterator[Event]:
             first=dated.first.toordinal(),
             last=dated.last.toordinal(),
             announced=event.announced.toordinal() if event.announced else None,
-            disputes=[_dispute(file, dispute) for dispute in file.dispute if event.id in dispute.of],
             sources=cited(dated.sources),
         )
-
-
-def _dispute(file: TimelineFile, dispute: Dispute) -> dict[str, Any]:
-    return {
-        **picked(dispute, "id about positions decision reason"),
-        "decided": dispute.decided.isoformat(),
-        "sources": cited(file.source[name] for name in dispute.sources),
-    }
 
 
 def edges(knowledge: Knowledge) -> Iterator[Edge]:

@@ -98,6 +98,15 @@ class DisputeQueries(SolverQueries):
         return tuple(records[dispute] for dispute in ids)
 
     @cached_property
+    def event_disputes(self) -> dict[str, list[DisputeRecord]]:
+        """The disputes about events of the timeline, by event."""
+        by_event: dict[str, list[DisputeRecord]] = {}
+        for dispute in self.dispute_records().values():
+            for subject in self.subjects[dispute.id] if dispute.kind == "timeline" else ():
+                by_event.setdefault(subject.name, []).append(dispute)
+        return by_event
+
+    @cached_property
     def subjects(self) -> dict[str, tuple[ConcernedRecord, ...]]:
         """Whom each dispute concerns beside its claims, by its id."""
         by_dispute: dict[str, list[ConcernedRecord]] = {name: [] for name in self.dispute_records()}
