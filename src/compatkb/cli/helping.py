@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
-from compatkb.core.foreign import safe_open
+from compatkb.core.foreign import redacted, safe_open
 from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output.commands import shell_here
 from compatkb.output.terminal import show
@@ -142,7 +142,9 @@ def verify(
     from compatkb.doctor.machine.interpreter import active
     from compatkb.doctor.machine.running import run_check
     from compatkb.output.diagnosis import diagnosis_lines, present_diagnosis
-    from compatkb.output.verification import present_verification, verification_json, verification_lines
+    from compatkb.output.documents import Edition
+    from compatkb.output.labels import Names
+    from compatkb.output.verification import verification_json, verification_lines
 
     facts, clock = open_facts(data, as_of)
     interpreter = python or active(os.environ, Path.cwd())
@@ -150,8 +152,11 @@ def verify(
     if check is None:
         raise UsageError(f"{interpreter}: no torch is installed there; see `compatkb resolve --here`")
     done = run_check(interpreter, check.module, check.proof)
-    view = present_verification(facts, interpreter, check, done, clock.day)
-    output = verification_json(view) if form == "json" else verification_lines(view)
+    if form == "json":
+        output: str | Sequence[Line] = verification_json(Edition(facts.meta["data_date"], clock.day), interpreter, check, done)
+    else:
+        device = Names(facts).value("device", check.device) if check.device else "this machine"
+        output = verification_lines(interpreter, check.module, device, done)
     show(_for_others(output) if redact else output)
     if done.version is None and form == "text":
         diagnosis = look(facts, done.text, clock)
@@ -162,11 +167,11 @@ def verify(
 
 def _for_others(output: "str | Sequence[Line]") -> "str | Sequence[Line]":
     """Return an output as it may be shown to anybody: without this user's and this machine's names."""
-    from compatkb.output.redaction import redacted
-
     user = os.environ.get("USER") or os.environ.get("USERNAME") or ""
     names = {str(Path.home()): "~", socket.gethostname(): "HOST", **({user: "USER"} if user != "root" else {})}
-    return redacted(output, names)
+    if isinstance(output, str):
+        return redacted(output, names)
+    return [line._replace(text=redacted(line.text, names)) for line in output]
 
 
 def _report(facts: "Snapshot", name: str) -> "Machine":

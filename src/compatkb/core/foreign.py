@@ -1,9 +1,11 @@
-"""Foreign bytes: the one way in for files that others wrote, and the one way out for text that others wrote."""
+"""Foreign bytes: the one way in for files that others wrote, and the ways out for text that others wrote."""
 
 import errno
 import os
+import re
 import stat
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,3 +55,23 @@ def shown(text: str) -> str:
 
 def _escaped(mark: str) -> str:
     return mark if mark == "\t" else mark.encode("unicode_escape").decode("ascii")
+
+
+_SHORTEST = 3  # letters of a name that is replaced wherever it stands: shorter ones are parts of words
+_RULES = (
+    (re.compile(r"(?i)(/home/|/users/|[a-z]:[\\/]users[\\/])[^/\\\s'\":,)]+"), r"\1USER"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^/@\s'\"]{1,200}@"), r"\1"),
+    (re.compile(r"\b(?:hf|ghp|gho|ghs|glpat|github_pat|sk)[_-][A-Za-z0-9_-]{16,255}\b"), "TOKEN"),
+    (re.compile(r"(?i)\b([\w-]{0,40}(?:token|password|secret|api_?key)[\w-]{0,20})\s?[=:]\s?[^\s'\",;]{4,200}"), r"\1=SECRET"),
+    (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b"), "MAIL"),
+)
+"""Home folders, addresses with passwords, tokens, secrets and mail, each with what stands for it."""
+
+
+def redacted(text: str, names: Mapping[str, str]) -> str:
+    """Return a text without the given names (what stands for each beside it), home folders, addresses and secrets."""
+    for pattern, stands in _RULES:
+        text = pattern.sub(stands, text)
+    for name in sorted((name for name in names if len(name) >= _SHORTEST), key=len, reverse=True):
+        text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", names[name], text)
+    return text
