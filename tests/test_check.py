@@ -1,5 +1,6 @@
 """The frame of `compatkb check`: places, comments that accept, settings, the baseline, edits."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -80,17 +81,17 @@ def test_places_count_every_line_end(facts: Snapshot, words: None, newline: str)
     assert [finding.end_column for finding in found.findings] == [5, 7, 4]
 
 
-def screen(facts: Snapshot, text: str) -> list[str]:
-    return text_of(report_lines(Shown(report(facts, text), CheckContext(facts, clock())))).splitlines()
+def screen(facts: Snapshot, text: str, *, why: bool = False) -> list[str]:
+    return text_of(report_lines(Shown(report(facts, text), CheckContext(facts, clock())), Wanted(why))).splitlines()
 
 
 def test_text_form_shows_what_changes(facts: Snapshot, words: None) -> None:
-    """The count and the command that mends stand first, then the place with its line before and after."""
+    """A finding is one line, with --why its line before and after; then the count, and the command that fixes."""
     lines = screen(facts, "a\tbad b\n")
-    assert lines[0] == "~ 1 warning   in 1 file"
-    assert lines[2] == "    compatkb check --fix   mends all of them"
-    assert lines[4:7] == ["a.md:1:3: warning: this is bad [bad-word]", "    - a\tbad b", "    + a\tgood b"]
+    assert lines[0] == "a.md:1:3: error: this is bad [bad-word]"
+    assert lines[3:6] == ["Found 1 error in 1 file.", "1 fixable:", "    compatkb check --fix"]
     assert lines[-1].startswith("  data of ")
+    assert screen(facts, "a\tbad b\n", why=True)[:3] == [lines[0], "    - a\tbad b", "    + a\tgood b"]
 
 
 def test_text_form_points_at_the_place() -> None:
@@ -102,24 +103,60 @@ def test_text_form_points_at_the_place() -> None:
 
 def test_long_lines_are_cut_around_the_place(facts: Snapshot, words: None) -> None:
     """A line of a megabyte is not printed whole, and the caret still points at its word."""
-    lines = screen(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000)
+    lines = screen(facts, "x" * 1_000_000 + " bad " + "y" * 1_000_000, why=True)
     carets = next(line for line in lines if "^" in line)
     shown = lines[lines.index(carets) - 1]
     assert max(map(len, lines)) <= 80
     assert shown[carets.index("^") : carets.index("^") + 3] == "bad"
 
 
-def test_the_gravest_findings_stay_on_the_first_screen(facts: Snapshot) -> None:
-    """What does not fit into 24 lines is counted, least grave first to go; --all and --why have all of it."""
-    found = [Finding("r", Severity.INFO, "a.md", n, f"info {n}") for n in range(1, 30)]
+def test_every_finding_is_printed(facts: Snapshot) -> None:
+    """No finding is left out, however many there are; --why adds the sources."""
+    found = [Finding("r", Severity.INFO, "a.md", n, f"info {n}") for n in range(1, 60)]
     found.append(Finding("r", Severity.ERROR, "z.md", 1, "an error", sources=("a source",)))
-    shown = Shown(checking.CheckReport(tuple(found), {}), CheckContext(facts, clock()))
+    shown = Shown(checking.CheckReport(tuple(found), {"a.md": TextDocument("a.md", "")}), CheckContext(facts, clock()))
     lines = text_of(report_lines(shown)).splitlines()
-    assert len(lines) <= 24
+    assert sum(line.startswith("a.md") for line in lines) == 59
     assert "z.md:1: error: an error [r]" in lines
-    assert lines[-1].endswith("--why: sources · --all: 20 more")
-    assert sum(line.text.startswith("a.md") for line in report_lines(shown, Wanted(everything=True))) == 29
+    assert "Found 1 error, 59 info in 1 file." in lines
     assert "    source: a source" in text_of(report_lines(shown, Wanted(why=True)))
+
+
+def test_what_mends_together_is_printed_once(facts: Snapshot) -> None:
+    """Findings of one environment share one set of pins, which stands after them, once."""
+    fix = "a==1\nb==2"
+    found = [Finding("r", Severity.ERROR, "a.txt", n, "no", fix=fix, environment="torch 2.8.0 stays") for n in (2, 3)]
+    shown = Shown(checking.CheckReport(tuple(found), {"a.txt": TextDocument("a.txt", "")}), CheckContext(facts, clock()))
+    lines = text_of(report_lines(shown)).splitlines()
+    assert lines[2:5] == ["a.txt:2,3: fixed together, torch 2.8.0 stays:", "    a==1", "    b==2"]
+    assert sum("a==1" in line for line in lines) == 1
+
+
+def test_no_file_is_no_clean_bill(facts: Snapshot) -> None:
+    """Where nothing could be read, that is said, with how many files were passed over."""
+    shown = Shown(checking.CheckReport((), {}), CheckContext(facts, clock()), passed=3)
+    first = text_of(report_lines(shown)).splitlines()[0]
+    assert first == "Nothing to check: no file of a kind that is read (3 files not read: --verbose)."
+
+
+def end(path: str, line: int, product: str) -> Finding:
+    message = f"{product} is out of support since 2026-03-31"
+    return Finding("end-of-life", Severity.WARNING, path, line, message, subject=product, about="discontinued", brief=product)
+
+
+def test_what_is_accepted_is_not_folded_into() -> None:
+    """A discontinued product is told in a second file though a baseline, a comment or settings accept it in the first."""
+    first, second = end("a/r.txt", 1, "IPEX 2.7.0"), end("b/r.txt", 1, "IPEX 2.8.0")
+    documents = {path: TextDocument(path, f"x{text}\n") for path, text in (("a/r.txt", ""), ("b/r.txt", ""))}
+    known = Counter([baseline_entry(first, "x")])
+    nothing: frozenset[str] = frozenset()
+    (told,) = checking.make_report([first, second], documents, Settings(), None, nothing).findings
+    assert told.message.endswith("since 2026-03-31; also IPEX 2.8.0 (b/r.txt:1)")
+    assert checking.make_report([first, second], documents, Settings(), known, nothing).findings == (second,)
+    per_file = Settings(per_file={"a/*": ("end-of-life",)})
+    assert checking.make_report([first, second], documents, per_file, None, nothing).findings == (second,)
+    accepted = documents | {"a/r.txt": TextDocument("a/r.txt", "x  # compatkb: ignore[end-of-life] frozen\n")}
+    assert checking.make_report([first, second], accepted, Settings(), None, nothing).findings == (second,)
 
 
 def test_json_has_the_documented_fields(facts: Snapshot, words: None) -> None:
@@ -152,13 +189,12 @@ def test_documented_rules_exist() -> None:
 
 def test_optional_rules_run_where_they_are_asked_for(facts: Snapshot) -> None:
     """A rule that is off reports once the settings give it a level, at that level."""
-    cell = '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.5.0 torchvision==0.19.0"]}]}'
-    documents = [TextDocument("a.ipynb", cell)]
+    documents = [TextDocument("pylock.toml", "x" * 11_000_000)]
     context = CheckContext(facts, clock())
     assert checking.check(documents, context).findings == ()
-    settings = Settings(levels={"pins-together": Severity.INFO})
+    settings = Settings(levels={"unread": Severity.WARNING})
     (finding,) = checking.check(documents, context, settings).findings
-    assert (finding.rule, finding.level) == ("pins-together", Severity.INFO)
+    assert (finding.rule, finding.level) == ("unread", Severity.WARNING)
 
 
 def test_levels_tell_the_harm() -> None:
@@ -407,10 +443,16 @@ COMMAND = "pip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\n"
         (
             "Dockerfile",
             "FROM python:3.11\n" + "".join(f"RUN pip install {p}\n" for p in PAIR.split()),
+            ["pins-together error"],
+        ),
+        (
+            "Dockerfile",
+            "FROM python:3.11\nRUN pip install torch==2.7.0\nRUN pip install torchvision==0.23.0\n",
             ["pins-together warning"],
         ),
-        ("install.sh", COMMAND, ["pins-together warning"]),
-        ("README.md", f"```sh\n{COMMAND}```\n", ["install-together warning"]),
+        ("install.sh", COMMAND, ["pins-together error"]),
+        ("n.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": [f"!{COMMAND}"]}]}), ["pins-together error"]),
+        ("README.md", f"```sh\n{COMMAND}```\n", ["install-together error"]),
         ("CHANGELOG.md", f"```sh\n{COMMAND}```\n", []),
         ("docs/release_notes/new.md", f"```sh\n{COMMAND}```\n", []),
         ("third_party/x/requirements.txt", PAIR, []),
@@ -420,7 +462,7 @@ COMMAND = "pip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\n"
         ("docker/Dockerfile.j2", f"FROM python:3.11\nRUN {COMMAND}", []),
         ("tests/requirements.txt", PAIR, ["pins-together error"]),
         ("README.md", "This needs PyTorch 2.4.9.\n", []),
-        ("uv.lock", LOCK, []),
+        ("uv.lock", LOCK, ["pins-together error"]),
     ],
 )
 def test_places_decide_what_speaks_and_how_loud(facts: Snapshot, path: str, text: str, expected: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from compatkb.check import files, migration_rules, suppressions
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument
-from compatkb.check.rules import ENDED, CheckRule, FileRole, is_passed_over, place_of
+from compatkb.check.folding import folded
+from compatkb.check.rules import CheckRule, FileRole, is_passed_over, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.foreign import shown
 from compatkb.core.names import normal
@@ -60,6 +61,7 @@ class CheckReport(NamedTuple):
 
     findings: tuple[Finding, ...]
     documents: Mapping[str, TextDocument]  # by path
+    every: tuple[Finding, ...] = ()  # one for each place, as a baseline keeps them
     in_part: int = 0  # of these, which were too long to be judged as a whole
     accepted: int = 0  # by comments
     recorded: int = 0  # to the baseline
@@ -136,13 +138,14 @@ def make_report(
     `others` are the rules that were not asked.
     """
     left, accepted = _unsuppressed(findings, by_path, others)
-    counting = _with_its_pin([_levelled(f, settings) for f in left if _counts(f, settings)])
+    counting = (_levelled(finding, settings) for finding in left if _counts(finding, settings))
+    every = tuple(sorted(dict.fromkeys(counting), key=lambda finding: finding.order))
     in_part = len({finding.path for finding in left if finding.rule == files.UNREAD.id})
-    report = CheckReport(tuple(sorted(dict.fromkeys(counting), key=lambda finding: finding.order)), by_path, in_part, accepted)
+    report = CheckReport(folded(every), by_path, every, in_part, accepted)
     if recorded is None:
         return report
-    fresh, old, outdated = suppressions.compare_with_baseline(report.findings, report.line, recorded)
-    return report._replace(findings=tuple(fresh), recorded=old, outdated=outdated)
+    fresh, old, outdated = suppressions.compare_with_baseline(every, report.line, recorded)
+    return report._replace(findings=folded(fresh), recorded=old, outdated=outdated)
 
 
 def _unsuppressed(
@@ -168,7 +171,9 @@ def _counts(finding: Finding, settings: Settings) -> bool:
         return False
     if rule in migration_rules.RULES:
         return True
-    return (rule.id in settings.levels or rule.is_on(finding.path)) and not is_passed_over(finding.path)
+    is_certain = finding.level is Severity.ERROR and place_of(finding.path) is not FileRole.PIPELINE  # which fails itself
+    is_on = rule.id in settings.levels or rule.is_on(finding.path) or is_certain
+    return is_on and not is_passed_over(finding.path)
 
 
 def _printable(finding: Finding) -> Finding:
@@ -179,31 +184,7 @@ def _printable(finding: Finding) -> Finding:
     return finding if (message, fix) == (finding.message, finding.fix) else finding._replace(message=message, fix=fix)
 
 
-def _with_its_pin(findings: list[Finding]) -> Iterator[Finding]:
-    """Yield findings; what of a line has ended is told once, of a pin with what else is at least as wrong with it."""
-    ending = [one for one in findings if _is_end_of_pin(one)]
-    others = [one for one in findings if not _is_end_of_pin(one)]
-    telling = {(one.path, one.line, one.column, one.level): one for one in others}
-    firsts: dict[tuple[str, int], Finding] = {}
-    more: dict[Finding, list[Finding]] = {}
-    for ended in ending:
-        levels = (level for level in Severity if level.reaches(ended.level))
-        same = (telling.get((ended.path, ended.line, ended.column, level)) for level in levels)
-        first = next(filter(None, same), None) or firsts.setdefault((ended.path, ended.line), ended)
-        more.setdefault(first, []).extend([ended] if first is not ended else [])
-    for one in (*others, *firsts.values()):
-        sources = dict.fromkeys(source for each in (one, *more.get(one, ())) for source in each.sources)
-        message = "; ".join(each.message for each in (one, *more.get(one, ())))
-        yield one._replace(message=message, sources=tuple(sources))
-
-
-def _is_end_of_pin(finding: Finding) -> bool:
-    return finding.rule == ENDED.id and _states_versions(finding.path)
-
-
 def _levelled(finding: Finding, settings: Settings) -> Finding:
-    """Return a finding at its level: by itself an error only where an installer reads the file."""
+    """Return a finding at the level that the settings give its rule; by itself an error is what is refused for certain."""
     level = settings.levels.get(finding.rule)
-    if level is None and finding.level is Severity.ERROR and place_of(finding.path) is not FileRole.INSTALLED:
-        level = Severity.WARNING
     return finding._replace(level=level) if level else finding

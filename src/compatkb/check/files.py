@@ -24,7 +24,11 @@ RULES = (UNREADABLE, UNREAD)
 
 MOST_BYTES = 20_000_000
 _HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer", ".docker")
-_LEFT_OUT = ("node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist")
+_LEFT_OUT = ("node_modules", "__pycache__", "site-packages")
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta", "Lib/site-packages", "bin/activate")
+"""What a folder of an environment has, whatever it is called."""
+_MADE = {"build": ("lib", "lib.*", "bdist.*", "temp.*", "CMakeCache.txt"), "dist": ("*.whl", "*.tar.gz", "*.js")}
+"""What a folder of these names has where a build has made it; others are somebody's own."""
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -82,7 +86,9 @@ def _below(folder: Path, settings: Settings) -> Iterator[Path]:
 def _skipped(root: str, name: str, settings: Settings) -> bool:
     path = Path(root, name)
     hidden = name.startswith(".") and name not in _HIDDEN
-    return hidden or name in _LEFT_OUT or (path / "pyvenv.cfg").is_file() or settings.leaves_out(_inside(path, settings))
+    made = any(next(path.glob(pattern), None) is not None for pattern in _MADE.get(name, ()))
+    is_environment = any((path / mark).exists() for mark in _ENVIRONMENT)
+    return hidden or name in _LEFT_OUT or made or is_environment or settings.leaves_out(_inside(path, settings))
 
 
 def _inside(path: Path, settings: Settings) -> str:

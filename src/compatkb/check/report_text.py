@@ -9,20 +9,19 @@ from urllib.parse import quote as quote_url
 
 from compatkb.check import CheckReport, rules_by_id
 from compatkb.check.document import CheckContext
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import CheckRule, explanation
 from compatkb.check.suppressions import baseline_entry
 from compatkb.core import foreign
-from compatkb.core.findings import WAITS, Edit, Finding, Severity
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.errors import UnavailableError
 from compatkb.output.commands import POSIX, quote
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fit, heads, height_of, row, wrapped
+from compatkb.output.screen import BLANK, WIDTH, Line, command, heads, row, wrapped
 from compatkb.version import __version__
 
 SCHEMA = 1
-_UNLIMITED = 1_000_000
-_FOOT = 2
 _BESIDE = 8
 """Columns before the text of a quoted line: its number and a bar."""
 QUOTED, CARETS = "quoted", "carets"
@@ -38,6 +37,7 @@ class Shown(NamedTuple):
     report: CheckReport
     asked: CheckContext
     words: tuple[str, ...] = ("check",)
+    passed: int = 0  # files that nothing reads
 
     @property
     def dates(self) -> dict[str, str]:
@@ -46,60 +46,68 @@ class Shown(NamedTuple):
 
 
 def report_lines(shown: Shown, wanted: Wanted | None = None) -> list[Line]:
-    """Return the first screen: a count, the command that mends, the gravest findings; or all that is wanted.
-
-    A finding is shown with its line and a caret, or with the lines before and after where --fix mends it; `why` adds sources.
-    """
-    why, everything, shell, *_ = wanted or Wanted()
-    findings = shown.report.findings
-    order = list(Severity)
+    """Return every finding with what mends it, and how many there are; `why` adds the line with a caret, and sources."""
+    why, _, shell, *_ = wanted or Wanted()
+    findings, report = shown.report.findings, shown.report
+    dates = shown.asked.facts.meta["data_date"], shown.asked.day.toordinal()
+    foot = wrapped(footer(*dates, _more(shown, why=why)), "  ", style="dim")
+    if not report.documents and not findings:
+        nothing = f"Nothing to check: no file of a kind that is read{_passed(shown)}."
+        return [*wrapped(nothing, "", "  ", "unknown"), BLANK, *foot]
     if not findings:
-        dates = footer(shown.asked.facts.meta["data_date"], shown.asked.day.toordinal())
-        return wrapped(f"✓ no findings   {_read(shown.report)} · {dates}", "", "  ", "works")
-    head = _head(shown.report)
-    if mendable := sum(bool(finding.edits) for finding in findings):
-        mends = f"   mends {'all' if mendable == len(findings) else mendable} of them"
-        head += [BLANK, command(quote(("compatkb", *shown.words, "--fix"), shell or POSIX) + mends)]
-    ranked = sorted(findings, key=lambda finding: (finding.fix == WAITS, -order.index(finding.level)))
-    weights = {finding: rank for rank, finding in enumerate(ranked)}
-    blocks = [Block(_finding(finding, shown.report, why=why), weights[finding]) for finding in findings]
-    fitting = fit(blocks, _UNLIMITED if everything or why else HEIGHT - _FOOT - height_of(head))
-    shows, before = {id(block) for block in fitting}, None
-    lines = head
-    for block, finding in zip(blocks, findings, strict=True):
-        if id(block) in shows:
-            place = finding.path, finding.line, finding.column
-            lines += [line for line in block.lines if before != place or line.style not in (QUOTED, CARETS)]
-            before = place
-    more = [] if why or not any(finding.sources for finding in findings) else ["--why: sources"]
-    more += [f"--all: {len(blocks) - len(fitting)} more"] if len(blocks) > len(fitting) else []
-    foot = wrapped(footer(shown.asked.facts.meta["data_date"], shown.asked.day.toordinal(), more), "  ", style="dim")
+        return [*wrapped(f"No findings in {_files(report)}{_passed(shown)}.", "", "  ", "works"), BLANK, *foot]
+    lines: list[Line] = []
+    for number, finding in enumerate(findings):
+        lines += _finding(finding, report, why=why)
+        following = findings[number + 1].path if number + 1 < len(findings) else ""
+        if following != finding.path:
+            lines += _sets(one for one in findings if one.path == finding.path)
+    mendable = sum(bool(finding.edits) for finding in findings)
+    total = f"Found {count_text(findings)} in {_files(report)}{_passed(shown)}."
+    gravest = max((finding.level for finding in findings), key=list(Severity).index)
+    lines += [BLANK, *wrapped(total, "", "  ", _STYLES[gravest])]
+    if mendable:
+        fixes = quote(("compatkb", *shown.words, "--fix"), shell or POSIX)
+        lines += [Line(f"{mendable} fixable:"), command(fixes)]
     return [*lines, BLANK, *foot]
 
 
-def _head(report: CheckReport) -> list[Line]:
-    gravest = max((finding.level for finding in report.findings), key=list(Severity).index)
-    sign = "✗" if gravest is Severity.ERROR else "~"
-    return wrapped(f"{sign} {count_text(report.findings)}   {_read(report)}", "", "  ", _STYLES[gravest])
+def _more(shown: Shown, *, why: bool) -> list[str]:
+    return [] if why or not any(finding.sources for finding in shown.report.findings) else ["--why: lines and sources"]
 
 
-def _read(report: CheckReport) -> str:
+def _files(report: CheckReport) -> str:
     in_part = f", {report.in_part} of them in part (--verbose)" if report.in_part else ""
-    return f"in {len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}{in_part}"
+    return f"{len(report.documents)} {'file' if len(report.documents) == 1 else 'files'}{in_part}"
+
+
+def _passed(shown: Shown) -> str:
+    count = shown.passed
+    return f" ({count} {'file' if count == 1 else 'files'} not read: --verbose)" if count else ""
 
 
 def _finding(finding: Finding, report: CheckReport, *, why: bool) -> list[Line]:
     place = ":".join([finding.path, *(str(n) for n in (finding.line, finding.column) if n)])
-    lines = [BLANK, *wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ", finding.level)]
+    lines = wrapped(f"{place}: {finding.level}: {finding.message} [{finding.rule}]", "", "    ", finding.level)
     before, after = (_marked(sign, text) for sign, text in zip("-+", change_of(finding, report) or ("", ""), strict=True))
     seen = [line.text[_SIGN:] for line in before] != [line.text[_SIGN:] for line in after]
-    if seen:
-        lines += before + after
-    else:
-        lines += excerpt(finding, report.line(finding))
-    if finding.fix and not seen:
+    if why:
+        lines += before + after if seen else excerpt(finding, report.line(finding))
+    if finding.fix and not finding.environment:
         lines += wrapped(f"fix: {finding.fix}", "    ", "      ")
     return lines + [Line(f"    source: {source}", "dim") for source in finding.sources if why]
+
+
+def _sets(findings: Iterable[Finding]) -> Iterator[Line]:
+    """Yield what mends the findings of one environment together, once."""
+    sets: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.environment and finding.fix:
+            sets.setdefault((finding.environment, finding.fix), []).append(finding)
+    for (environment, fix), several in sets.items():
+        places = ",".join(dict.fromkeys(str(one.line) for one in several))
+        yield Line(f"{several[0].path}:{places}: fixed together{environment and f', {environment}'}:")
+        yield from (Line(f"    {line}") for line in fix.split("\n"))
 
 
 def excerpt(finding: Finding, line: str) -> list[Line]:
@@ -170,7 +178,7 @@ def finding_payload(finding: Finding, report: CheckReport) -> dict[str, object]:
         "before": before,
         "after": after,
         "sources": list(finding.sources),
-        "help": rule.anchor if rule else None,
+        "help": f"compatkb check --explain {rule.id}" if rule else None,
     }
 
 
@@ -213,10 +221,14 @@ def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
 
 def _rule(name: str) -> dict[str, object]:
     rule = rules_by_id()[name]
+    try:
+        help_ = explanation(rule)  # the whole of it: a path of another repository would lead nowhere
+    except UnavailableError:
+        help_ = f"{rule.summary}; compatkb check --explain {rule.id}"
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
-        "help": {"text": f"{rule.summary}; see {rule.anchor}", "markdown": f"{rule.summary}; see `{rule.anchor}`"},
+        "help": {"text": help_, "markdown": help_},
         "defaultConfiguration": {"level": _SARIF_LEVELS[rule.level]},
     }
 

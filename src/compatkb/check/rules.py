@@ -79,11 +79,6 @@ class CheckRule(NamedTuple):
         """Return whether the rule speaks of a file by itself: where it was seldom wrong and mostly useful."""
         return not self.optional and (not self.off_in or place_of(path) not in self.off_in)
 
-    @property
-    def anchor(self) -> str:
-        """Where the rule is described."""
-        return f"docs/check.md#{self.id}"
-
 
 ENDED = CheckRule(
     "end-of-life",

@@ -29,7 +29,6 @@ _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
 _MOST_ROUNDS = 10
 Why = Annotated[bool, o.option("--why", "also print the sources of each finding")]
-All = Annotated[bool, o.option("--all", "print every finding")]
 Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
 Ignore = Annotated[o.Words, o.value("--ignore", "RULE", "leave out this rule (repeatable)")]
@@ -65,7 +64,6 @@ def check(
     config: Config = None,
     report_to: Reports = None,
     why: Why = False,
-    everything: All = False,
     verbose: Annotated[bool, o.option("--verbose", "say on stderr which files were not read")] = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("check")] = "text",
@@ -100,11 +98,11 @@ def check(
         from compatkb.core.atomic_write import write_file
 
         target = Path(write_baseline)
-        write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.findings).encode())
-        print(f"remark: {len(report.findings)} findings written to {write_baseline}", file=sys.stderr)
+        write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.every).encode())
+        print(f"remark: {len(report.every)} findings written to {write_baseline}", file=sys.stderr)
         return 0
-    shown = Shown(report, asked, ("check", *(paths or ())))
-    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
+    shown = Shown(report, asked, ("check", *(paths or ())), passed.total())
+    return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
 
 
 def print_diff(report: CheckReport) -> int:
@@ -123,7 +121,7 @@ def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[
     for name, target in reports:
         from compatkb.core.atomic_write import write_file
 
-        whole = registry.Wanted(why=True, everything=True)
+        whole = registry.Wanted(why=True)
         write_file(target, as_text(registry.form(shown.words[0], name)(shown, whole)).encode())
     show(registry.form(shown.words[0], form)(shown, wanted))
     remark_on(shown.report)
@@ -280,7 +278,6 @@ def migrate(
     config: Config = None,
     report_to: Reports = None,
     why: Why = False,
-    everything: All = False,
     shell: o.Shell = None,
     form: Annotated[str, o.form("migrate")] = "text",
     as_of: o.AsOf = None,
@@ -311,7 +308,7 @@ def migrate(
         print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
     named = ("--device", device) if device else ()
     shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
-    return finish(shown, settings, form, reports, registry.Wanted(why, everything, shell or shell_here()))
+    return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
 
 
 def _known_device(asked: CheckContext, device: str | None) -> None:

@@ -43,6 +43,9 @@ class Finding(NamedTuple):
     subject: str = ""  # the record, named so that the name survives edits elsewhere in the file
     end_column: int | None = None  # past its last character, where it ends on `line`
     edits: tuple[Edit, ...] = ()  # what mends it for certain
+    about: str = ""  # of findings of one rule about one thing one is shown, which names the others
+    brief: str = ""  # how that one names this one
+    environment: str = ""  # what stays where `fix` is a set of pins, one a line, that mends several findings together
 
     @property
     def order(self) -> tuple[object, ...]:

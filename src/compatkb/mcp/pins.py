@@ -8,7 +8,8 @@ from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.commands import read_code_blocks, read_files, read_inline
 from compatkb.check.markdown.text import CodeBlock, read_page
 from compatkb.check.project.environments import Project, ProjectEnvironment
-from compatkb.check.project.install_plan import InstallPlan, declared, install_plans, sources_of
+from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.install_plan import InstallPlan, declared, install_plans
 from compatkb.check.project.queries import ProjectQueries, address
 from compatkb.core.vocabulary import Role
 from compatkb.engine.alternatives import without

@@ -10,7 +10,8 @@ from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, Project, ProjectEnvironment
-from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_plans, known_image, sources_of
+from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_plans, known_image
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import WAITS, Edit, Finding

@@ -82,7 +82,8 @@ def add_indexes(document: Toml, where: tuple[str, ...], styles: Mapping[str, str
         value = document.get(*where, key)
         for url in value if isinstance(value, list) else [value]:
             if isinstance(url, str):
-                reading.add(IndexUse(document.value_place(*where, key), url, url, style, group))
+                of_pip = where[-1:] == ("pip",)
+                reading.add(IndexUse(document.value_place(*where, key), url, url, style, group, of_pip=of_pip))
 
 
 def read_toml(source: SourceFile, reading: ParsedFile) -> Toml | None:

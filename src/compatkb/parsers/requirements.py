@@ -11,6 +11,7 @@ from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse,
 
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
+_BOTH = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*[=<>~!]=?[^@;#]*@[ \t]*\w+:")
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
@@ -68,6 +69,9 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None
     requirement = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
+    if requirement is None and _BOTH.match(bare):
+        reading.problem(place, f"names a version and an address, which pip refuses: {bare[:80]!r}")
+        return
     if requirement is None and (named := of_file(bare)):
         requirement = Requirement(
             place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
@@ -76,7 +80,12 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         reading.add(requirement)
     elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):
         reading.add(Requirement(place=place, text=bare, name=name.lower(), role=role, step=STEP, derived=True, unknown=True))
-    elif "{{" not in bare and "{%" not in bare and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare):
+    elif (
+        not _BOTH.match(bare)
+        and "{{" not in bare
+        and "{%" not in bare
+        and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare)
+    ):
         reading.problem(place, f"invalid requirement: {bare[:80]!r}")
 
 

@@ -60,6 +60,7 @@ class IndexUse(NamedTuple):
     derived: bool = False
     name: str | None = None
     explicit: bool = False  # asked for the packages that name it alone
+    of_pip: bool = False  # a setting of `uv pip`, which neither `uv lock` nor `uv sync` reads
 
 
 class ImageUse(NamedTuple):

@@ -71,7 +71,7 @@ MOST = 500
 _DOUBTS = {rule.id for rule in (stacks.CONTENTS, stacks.TOGETHER)}
 """Rules that doubt the text of a cell: then a link is not changed to agree with it."""
 
-_SUREST = (stacks.CONTENTS, stacks.DISPUTED, stacks.VERIFIED, stacks.TOGETHER, stacks.DIFFER)
+_SUREST = (stacks.CONTENTS, stacks.DISPUTED, stacks.TOGETHER, stacks.VERIFIED, stacks.DIFFER)
 _OF_ROWS = [rule.id for rule in _SUREST]
 """Rules that doubt a row, the surest foremost: what is wrong with one row is one finding."""
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
-from compatkb.check.project import pairs, pins
+from compatkb.check.project import index_rules, pairs, pins
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.rules import CheckRule
+from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.commands.dispatch import read_shell, without_prefix
 from compatkb.parsers.commands.model import CommandScope
@@ -144,11 +144,11 @@ _FOR_FILES = {
 }
 """The rules of projects that examples are judged by, and what they are called there; an example may leave out its index."""
 
-_FOR_COMMANDS = {**_FOR_FILES, pins.LOST.id: pins.LOST}
+_FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in (pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED)}}
 """The rules for blocks of commands, which readers paste as they are."""
 
 
-@PAGES.rule(UNPUBLISHED, TOGETHER, PLATFORM, pins.LOST, FILE)
+@PAGES.rule(UNPUBLISHED, TOGETHER, PLATFORM, pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, FILE)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with what a page tells to install and to change."""
     judge = ProjectQueries(context)
@@ -164,8 +164,9 @@ def _judged(
     page: MarkdownPage, reading: ParsedFile, judge: ProjectQueries, named: Mapping[str, CheckRule]
 ) -> Iterator[Finding]:
     for finding in judged(Project(judge.facts, [(page.document, reading)]), judge):
-        if rule := named.get(finding.rule):
-            yield finding._replace(rule=rule.id, level=rule.level)
+        is_aside = finding.rule == ENDED.id and not finding.fix  # what is merely old documents install on purpose
+        if (rule := named.get(finding.rule)) and not is_aside:
+            yield finding._replace(rule=rule.id)
 
 
 def _files(page: MarkdownPage) -> Iterator[Finding]:

@@ -130,7 +130,9 @@ def _ended(page: MarkdownPage, data: Lookups, rows: list[RowFacts], context: Che
         name = f"{first.text}, which {first.inside}," if first.inside else own
         when = "is out of support since" if last < context.day else "is in support up to"
         message = f"{name} {when} {last}{more}"
-        yield page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=f"{key[0]} {last}")
+        subject, about = f"{key[0]} {last}", "discontinued" if product.id in data.facts.successors else ""
+        finding = page.document.finding(ENDED, first.start, first.end, message, sources=cited[key], subject=subject)
+        yield finding._replace(about=about, brief=own)
 
 
 def _everything(data: Lookups, rows: list[RowFacts], day: date, within: int) -> Iterator[Occurrence]:

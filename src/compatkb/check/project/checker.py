@@ -4,17 +4,17 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import metadata, pairs, pins
+from compatkb.check.project import index_rules, metadata, pairs, pins
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
-from compatkb.check.project.environments import MOST_STATEMENTS, ProductRequirement, Project
-from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, install_plans, is_supported
+from compatkb.check.project.environments import MOST_STATEMENTS, Project
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.rules import ENDED, CheckRule, FileRole
+from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.parsers.registry import read
-from compatkb.parsers.statement import Include, ParsedFile, Requirement, RequirementRole
+from compatkb.parsers.statement import Include, ParsedFile, Requirement
 
 _ANY_PURPOSE = "yaml"
 """The kind of files that may be data or templates: what of them is not read is no finding."""
@@ -23,9 +23,8 @@ _MOST_UNREADABLE = 3
 _OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
 _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _LABEL = re.compile(r"\+[\w.]+")
-_MOST_PLACES = 3  # of the other uses of a product that has ended
 
-TOPICS = (metadata, pairs, pins)
+TOPICS = (index_rules, metadata, pairs, pins)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules)
@@ -47,7 +46,7 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
         if project.read[document.path][1].kind == _ANY_PURPOSE:
             continue
         yield document.finding(UNREAD, 0, 0, f"has more environments than are judged; {more} are left out")
-    yield from judged(project, queries)
+    yield from _verified(list(judged(project, queries)), readings, queries)
     if project.is_exhausted:
         yield documents[0].finding(UNREAD, 0, 0, f"there are more than {MOST_STATEMENTS:,} statements; the rest is not judged")
     if queries.is_exhausted:
@@ -72,7 +71,6 @@ def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Findi
 
 def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the environments of some files, each finding once."""
-    plans: list[InstallPlan] = []
     findings: dict[Finding, None] = {}
     documents = (document for document, _ in project.read.values())
     unjudged = frozenset(one.path for one in documents if is_of_a_machine(one.text) or is_never_started(one))
@@ -84,11 +82,36 @@ def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
         for plan in install_plans(environment, queries):
             if not is_supported(plan, queries):
                 continue
-            plans.append(plan)
             for check_setting in SETTINGS.checks:
                 findings.update(dict.fromkeys(check_setting(plan, queries)))
     counting = (f for f in findings if f.path not in unjudged and not _is_of_a_record(f, project))
-    yield from _newer_once(_ends_once(_indexes_once(_drifts_once(counting)), plans))
+    yield from _without_moving(_drifts_once(counting))
+
+
+def _verified(
+    findings: list[Finding], readings: list[tuple[TextDocument, ParsedFile]], queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield findings, those of a file without edits where the file would still have findings about its pins with them."""
+    told = {(one.path, one.line, one.rule) for one in findings if not one.edits}
+    mending: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.edits and finding.environment:
+            mending.setdefault(finding.path, []).append(finding)
+    if not mending:
+        yield from findings
+        return
+    after = []
+    for document, reading in readings:
+        if document.path in mending:
+            text, _ = mended(document, mending[document.path])
+            changed = TextDocument(document.path, text, document.encoding, document.head)
+            after.append((changed, read(document.path, text)))
+        else:
+            after.append((document, reading))
+    project = Project(queries.facts, after, files_with_an_index(queries.context.documents))
+    pinned = {rule.id for rule in (*pairs.RULES, pins.UNPUBLISHED, pins.PLATFORM, index_rules.INDEX)}
+    left = {one.path for one in judged(project, queries) if one.rule in pinned and (one.path, one.line, one.rule) not in told}
+    yield from (one._replace(edits=()) if one.path in left and one.environment else one for one in findings)
 
 
 def _is_of_a_record(finding: Finding, project: Project) -> bool:
@@ -112,74 +135,11 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
             places.add(place)
 
 
-def _indexes_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of the pins of a file that want the same index the first one alone, which names the others.
-
-    Of a pin that cannot stay, since it does not go with another one, no index is wanted.
-    """
-    lacking: dict[tuple[str, str | None], list[Finding]] = {}
+def _without_moving(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings without the index of a pin that cannot stay, since it does not work with another one."""
     findings = list(findings)
     moving = {(one.path, one.line) for one in findings if one.rule == pairs.TOGETHER.id and one.level is Severity.ERROR}
-    for finding in findings:
-        if finding.rule == pins.INDEX.id and (finding.path, finding.line) in moving:
-            continue
-        if finding.rule == pins.INDEX.id:
-            lacking.setdefault((finding.path, finding.fix), []).append(finding)
-        else:
-            yield finding
-    for first, *others in lacking.values():
-        named = list(dict.fromkeys(f"{one.message.partition(' is not on ')[0]} (line {one.line})" for one in others))
-        yield first._replace(message=f"{first.message}{'; nor is ' if named else ''}{', '.join(named)}")
-
-
-def _newer_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, of the pins of a file that are newer than the data the first one alone, which names the others."""
-    newer: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.rule == pins.NEWER.id:
-            newer.setdefault(finding.path, []).append(finding)
-        else:
-            yield finding
-    for first, *others in newer.values():
-        named = dict.fromkeys(f"{one.message.partition(' is newer ')[0]} (line {one.line})" for one in others)
-        yield first._replace(message=f"{first.message}{'; also newer: ' if named else ''}{', '.join(named)}")
-
-
-def _ends_once(findings: Iterable[Finding], plans: Iterable[InstallPlan]) -> Iterator[Finding]:
-    """Yield findings, those of the end of life of one product, or of one image, as one.
-
-    Of a lock only where no file beside it asks for it.
-    """
-    asked: set[tuple[str, str]] = set()
-    pinned: dict[tuple[str, int, int | None], ProductRequirement] = {}
-    for required in (required for plan in plans for required in plan.requirements):
-        pinned[required.document.path, *required.requirement.place] = required
-        if required.requirement.role is not RequirementRole.LOCKED:
-            asked.add(_folder_and_product(required))
-    ended: dict[str, list[Finding]] = {}
-    names: dict[tuple[str, str], str] = {}  # by file and name, the product of a pin that has ended
-    of_images: list[Finding] = []
-    for finding in findings:
-        of = pinned.get((finding.path, finding.line, finding.column))
-        if finding.rule != ENDED.id:
-            yield finding
-        elif of is None:
-            of_images.append(finding)
-        elif of.requirement.role is not RequirementRole.LOCKED or _folder_and_product(of) not in asked:
-            ended.setdefault(of.product.id, []).append(finding)
-            names[finding.path, of.product.name] = of.product.id
-    for finding in of_images:  # what the image of a file holds, and its steps pin as well, is told of the pin
-        pinned_too = (of for (path, name), of in names.items() if path == finding.path and f" {name} " in finding.message)
-        ended.setdefault(next(pinned_too, finding.message), []).append(finding)
-    for first, *others in ended.values():
-        places = list(dict.fromkeys(f"{other.path}:{other.line}" for other in others))
-        more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-        also = f"; see also {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
-        yield first._replace(message=f"{first.message}{also}")
-
-
-def _folder_and_product(required: ProductRequirement) -> tuple[str, str]:
-    return posixpath.dirname(required.document.path), required.product.id
+    yield from (one for one in findings if one.rule != index_rules.INDEX.id or (one.path, one.line) not in moving)
 
 
 def _line(document: TextDocument, line: int) -> tuple[int, int]:

@@ -65,6 +65,16 @@ def configures_an_index(documents: Iterable[TextDocument]) -> bool:
     return any(kind_of(one.path) == "installer" and _SETTING.search(one.text) for one in documents)
 
 
+def sets_a_variable(text: str) -> bool:
+    """Return whether a text gives installers an index by a variable."""
+    return "INDEX" in text and _VARIABLE.search(text) is not None
+
+
+def names_an_index(text: str) -> bool:
+    """Return whether a text has an option or a variable that names an index, or an index of the makers of PyTorch."""
+    return bool(_INDEX.search(text) or _VARIABLE.search(text) or "/whl/" in text)
+
+
 def is_resolved_otherwise(text: str) -> bool:
     """Return whether a comment of a file has the command that makes or installs it, by no metadata or by others."""
     return any(_OTHERWISE.search(line) for line in _COMMAND.findall(text))

@@ -12,13 +12,12 @@ from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.commands.model import python_specifier
-from compatkb.parsers.statement import ImageUse, IndexUse, Requirement, RequirementRole
+from compatkb.parsers.statement import ImageUse, Requirement, RequirementRole
 
 if TYPE_CHECKING:
     from compatkb.store.queries.images import ImageRecord
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
-_SYSTEM_PIP = re.compile(r"python3?(?:\.\d+)?-pip")
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
@@ -84,14 +83,6 @@ ENVIRONMENTS = Registry[Callable[[ProjectEnvironment, ProjectQueries], Iterator[
 """What checks an environment, whatever the platform."""
 SETTINGS = Registry[Callable[[InstallPlan, ProjectQueries], Iterator[Finding]]]()
 """What checks an environment on one kind of platform."""
-
-
-class Sources(NamedTuple):
-    """The channels that an installer asks; `known` is false where an index is not among the data."""
-
-    channels: frozenset[str]
-    known: bool
-    extra: tuple[str, ...] = ()  # channels beside the first
 
 
 def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[InstallPlan]:
@@ -210,7 +201,9 @@ def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: P
 
 
 def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
-    names = [f"{image.repository}:{image.tag}".partition("-")[0] for _, image in environment.images if image.tag]
+    images = [image for _, image in environment.images if image.tag]
+    names = [f"{image.repository}:{image.tag}".partition("-")[0] for image in images]
+    names += [part for image in images if queries.is_plain(image.repository) for part in (image.tag or "").split("-")[1:]]
     for name in (*names, *(system.name for _, system in environment.systems)):
         if os_name := queries.system(name):
             return (os_name,)
@@ -281,10 +274,11 @@ def _put(
         if both:
             text = ",".join(dict.fromkeys(t for t in (before.allowed.text, allowed.text) if t))
             merged = AllowedVersions(product_id, text, both, before.allowed.exact or allowed.exact)
+            is_moved = allowed.exact and not before.allowed.exact  # a later step chose what stays
             plan.final[product_id] = InstalledProduct(
                 merged,
                 [*before.parts, *(parts if allowed.text else [])],
-                before.step,
+                step if is_moved else before.step,
                 before.tool,
                 [*before.requirements, *requirements],
             )
@@ -334,40 +328,3 @@ def known_image(queries: ProjectQueries, use: ImageUse) -> "ImageRecord | None":
         return None
     image = queries.lookups.image(use.tag, use.repository)
     return image if image and image.repository == use.repository else None
-
-
-def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: ProjectQueries) -> Sources:
-    """Return the channels that the installer asks in a step; options of other steps do not count, settings do."""
-    environment = plan.environment
-    if requirement.only_index:
-        named = [use.url for _, use in environment.indexes if use.name and use.name in requirement.only_index.split()]
-        urls = named or ([requirement.only_index] if "/" in requirement.only_index else [])
-        sources = _channels(urls, queries)
-        return sources._replace(known=sources.known and len(urls) == 1)  # of several a marker chooses
-    uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
-    if requirement.tool in ("project", "poetry", "pdm", "pipenv") or (requirement.tool == "uv" and not step):
-        uses = [use for _, use in environment.indexes if not use.explicit]
-    first = [use for use in uses if use.style == "index-url"]
-    own_indexes = queries.context.scope.indexes
-    flags = environment.flags.get(step, ())
-    if queries.configures_index or any(flag.startswith(("--torch-backend", "--no-index", "--pre")) for flag in flags):
-        return Sources(frozenset(), known=False)
-    sources = _channels([*(use.url for use in uses), *own_indexes], queries)
-    own_pip = any(_SYSTEM_PIP.fullmatch(package.name) for _, package in environment.packages)
-    bases = [image for _, image in environment.images if not image.group.startswith("from:")]
-    if not own_pip and any("/" in image.repository or image.unknown for image in bases):
-        sources = sources._replace(known=False)  # whoever made the image may have set indexes in it
-    own = frozenset() if first or own_indexes else frozenset({queries.own})
-    extra = tuple(c for use in uses if use.style != "index-url" and (c := queries.channels.get(address(use.url))))
-    return Sources(sources.channels | own, sources.known, extra)
-
-
-def _lasts(use: IndexUse, step: int) -> bool:
-    """Return whether an index was set for all steps after it: by a variable or a setting, not by an option."""
-    return not use.text.startswith("-") and use.step < step and ("=" in use.text.partition("http")[0] or use.step == 0)
-
-
-def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
-    channels = [queries.channels.get(address(url)) for url in urls]
-    whole = all(c and queries.addresses[c][1] != "find-links" for c in channels)  # such a page may list more than its time
-    return Sources(frozenset(filter(None, channels)), whole)

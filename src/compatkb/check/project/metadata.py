@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
-from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, known_image, sources_of
+from compatkb.check.project.indexes import index_option, sources_of
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, known_image
 from compatkb.check.project.listed import cited
-from compatkb.check.project.pins import at, index_option
+from compatkb.check.project.pins import about_end, at
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
@@ -40,6 +41,7 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
             yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
         return
     ended: list[str] = []
+    products: list[str] = []
     cited_by: list[str] = []
     for product_id, held in queries.lookups.contents(image).items():
         product = queries.facts.products.get(product_id)
@@ -49,9 +51,12 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
             last, sources = end
             tense = "is out of support since" if last < queries.context.day else "will be out of support after"
             ended.append(f"{product.name} {held.spec.removeprefix('==')} {tense} {last}")
+            products.append(product_id)
             cited_by += sources
     if ended:
-        yield at(located, ENDED, f"of what {use.tag} holds, {', '.join(ended)}", sources=tuple(cited_by))
+        about, fix = min((about_end(product, queries) for product in products), key=lambda one: one[1] is None)
+        message = f"of what {use.tag} holds, {', '.join(ended)}"
+        yield at(located, ENDED, message, sources=tuple(cited_by), fix=fix, about=about, brief=f"image {use.tag}")
 
 
 @SETTINGS.rule(PLAIN)

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from compatkb.check.project.alternatives import fitting, shown, way
+from compatkb.check.project.alternatives import Conflicting, edit_of, fitting, mended_together, shown
 from compatkb.check.project.documented import is_of_other_architecture
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, sources_of, supported_pythons
+from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, supported_pythons
 from compatkb.check.project.listed import demanded, may_have
-from compatkb.check.project.pins import at, short
+from compatkb.check.project.pins import about_end, at, short
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
@@ -27,6 +28,7 @@ CONTRADICT = CheckRule(
 DRIFTS = CheckRule(
     "pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned", off_in=(FileRole.NOTEBOOK,)
 )
+RULES = (TOGETHER, CONTRADICT, DRIFTS)
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
 
@@ -42,7 +44,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     if len(final) < 2:
         return
     denied = list(_together(plan, final, queries))
-    yield from denied
+    yield from mended_together(denied, plan, queries)
     roles = {required.requirement.role for one in final for required in one.requirements}
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
     if not denied and installs and not plan.environment.is_locked:
@@ -64,7 +66,7 @@ def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
     return leaf and bool(one.requirements) and one.requirements[0].requirement.role is RequirementRole.LOCKED
 
 
-def _together(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
+def _together(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Conflicting]:
     whole = {one.allowed.product: one.allowed for one in final}
     final = _on_their_indexes(plan, final, queries)
     constraints = [one.allowed for one in final]
@@ -99,7 +101,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
         if not again and not same & reasons:
             denied.add(frozenset(pair))
-            yield from _denied(one, other, denial, plan, queries)
+            yield from (Conflicting(told, (one, other)) for told in _denied(one, other, denial, plan, queries))
         reasons |= same
         if inside:
             reported.add(own.product)
@@ -116,7 +118,7 @@ def _together(plan: InstallPlan, final: list[InstalledProduct], queries: Project
         names = ", ".join(shown(one, queries) for one in few)
         message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
         finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
-        yield finding._replace(level=Severity.WARNING)
+        yield Conflicting(finding._replace(level=Severity.WARNING), tuple(few))
 
 
 def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> Denial | None:
@@ -206,10 +208,9 @@ def _denied(
     is_certain = is_exact_pair and is_stopped and not is_doubtful
     if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
         return
-    fix = way(last, first, denial, plan, queries) or denial.demand or None
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=fix)
-    is_one_step = first.step == last.step and plan.resolves(last.step)
-    yield finding if is_certain and is_fixed and is_one_step else finding._replace(level=Severity.WARNING)
+    finding = at(located, TOGETHER, message, sources=denial.sources, fix=denial.demand or None)
+    is_refused = denial.at_import or (first.step == last.step and plan.resolves(last.step))
+    yield finding if is_certain and is_fixed and is_refused else finding._replace(level=Severity.WARNING)
 
 
 def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:
@@ -237,26 +238,28 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     pip takes the newest of all indexes, uv the newest of the first one that has the package. Where a project uses both,
     only what drifts with both counts.
     """
-    drifting = list(_drifting_from(plan, final, queries, ANY_PYTHON, first_index=False))
+    drifting = _drifting_from(plan, final, queries, _chosen(plan, final, queries, ANY_PYTHON, first_index=False))
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons) if drifting else ():
-            again = _drifting_from(plan, final, queries, python, first_index=by_first)
-            by_place = {(one.path, one.line): one for one in again}
-            drifting = [by_place[one.path, one.line] for one in drifting if (one.path, one.line) in by_place]
-    yield from drifting
+            chosen = _chosen(plan, final, queries, python, first_index=by_first)
+            again = _drifting_from(plan, final, queries, chosen)
+            lacking = {product for product in drifting if queries.is_decided(product) and product not in chosen}
+            drifting = {product: again.get(product, one) for product, one in drifting.items() if product in {*again, *lacking}}
+    yield from drifting.values()
 
 
-def _drifting_from(
+def _chosen(
     plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, pythons: Pythons, *, first_index: bool
-) -> Iterator[Finding]:
+) -> dict[str, Element]:
+    """Return what an installer takes of each product, as far as that is known."""
     chosen: dict[str, Element] = {}
     for one in final:
         if one.step < 0 or one.tool == "conda" or not one.requirements:
             continue
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         if not sources.known:
-            return
+            continue
         roles = queries.facts.products
         beside = [o.allowed for o in final if o.step == one.step and roles[o.allowed.product].role != Role.LEAF]
         channels = sources.channels
@@ -268,11 +271,18 @@ def _drifting_from(
         if element is not None:
             chosen[one.allowed.product] = element
     if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
-        chosen = {product: element for product, element in chosen.items() if queries.has_metadata(product)}
+        known = {one.allowed.product for one in final if is_exact(one.allowed.text)}
+        chosen = {p: e for p, e in chosen.items() if p in known or queries.is_decided(p) or queries.has_metadata(p)}
+    return chosen
+
+
+def _drifting_from(
+    plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries, chosen: dict[str, Element]
+) -> dict[str, Finding]:
+    """Return what is wrong with the choice of a product that is not pinned, by product."""
     tied = {product.id for product in queries.facts.products.values() if product.automatic}  # metadata of others pin these
     loose = [o for o in final if o.allowed.product in chosen.keys() - tied and not is_exact(o.allowed.text)]
-    for one in loose:
-        yield from _drifts(one, final, chosen, plan, queries)
+    return {one.allowed.product: found for one in loose if (found := _drifts(one, final, chosen, plan, queries))}
 
 
 def _drifts(
@@ -281,19 +291,23 @@ def _drifts(
     chosen: dict[str, Element],
     plan: InstallPlan,
     queries: ProjectQueries,
-) -> Iterator[Finding]:
+) -> Finding | None:
     pin = exactly(chosen[one.allowed.product])
     for other in final:
-        if other is one or other.allowed.product not in chosen or not is_exact(other.allowed.text):
+        if other is one or other.allowed.product not in chosen:
             continue
         if queries.facts.products[other.allowed.product].role == Role.LEAF:
             continue
+        if not is_exact(other.allowed.text) and not queries.is_decided(one.allowed.product):
+            continue  # what is chosen of both may move
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         other_pin = exactly(rest)
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         extras = {extra for required in one.requirements for extra in required.requirement.extras}
-        if rest.product in extras or queries.requires(element, rest.product) or queries.requires(rest, element.product):
+        replaces = one.step > other.step and plan.resolves(one.step) and bool(queries.demand(element, other_pin))
+        is_seen = queries.requires(element, rest.product) or queries.requires(rest, element.product)
+        if rest.product in extras or (is_seen and not replaces):
             continue  # installers see that, and take what goes together
         denial = queries.denial([pin, other_pin])
         if denial:
@@ -302,9 +316,11 @@ def _drifts(
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
                 f"({_where(other, one)}): {short(denial.reason)} ({denial.basis})"
             )
+            message += "; it replaces what was there" if replaces else ""
             fix, edits = _pin(one, element, rest, denial, plan, queries)
-            yield at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
-            return
+            fix = fix or about_end(element.product, queries)[1]
+            return at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
+    return None
 
 
 def _pin(
@@ -318,18 +334,5 @@ def _pin(
             admitted = match is not None and bool(one.allowed.mask >> match.idx & 1) and not match.is_yanked(queries.day)
             text = fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
             if text and fixed and fixed.release == rest.release:
-                return f"write {text}", _edit(one, text) if near.stack.level == Certainty.CERTAIN else ()
+                return f"write {text}", edit_of(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()
-
-
-def _edit(one: InstalledProduct, text: str) -> tuple[Edit, ...]:
-    located = one.parts[-1].located
-    required = one.requirements[-1]
-    start = located.document.offset(*located.statement.place)
-    written = located.statement.text
-    plain = (
-        written.replace("_", "-").lower() == required.requirement.name and not located.statement.derived and "+" not in text
-    )
-    if plain and required.requirement.role is RequirementRole.INSTALL and located.document.text.startswith(written, start):
-        return (Edit(start + len(written), start + len(written), f"=={text.partition('==')[2]}"),)
-    return ()

@@ -3,24 +3,21 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.project.alternatives import routed, uses_uv
-from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared, sources_of
-from compatkb.check.project.listed import cited, has_wheels_alone, lacks, may_have, never_built
+from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared
+from compatkb.check.project.listed import cited, has_wheels_alone, may_have, never_built
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.names import slips
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
-from compatkb.parsers.statement import Requirement, RequirementRole
+from compatkb.parsers.statement import RequirementRole
 from compatkb.request.lookup import is_newer, newest_known
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
-INDEX = CheckRule(
-    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
-)
 NEWER = CheckRule("pin-newer", Severity.WARNING, "a pinned version is newer than the data, which say nothing of it")
 PLATFORM = CheckRule(
     "pin-platform",
@@ -35,7 +32,7 @@ NOT_JUDGED = "so it is not judged"
 _LABEL = re.compile(r"\+[\w.]+")
 
 
-@SETTINGS.rule(UNPUBLISHED, NEWER, INDEX, PLATFORM, YANKED, LOST, ENDED)
+@SETTINGS.rule(UNPUBLISHED, NEWER, PLATFORM, YANKED, LOST, ENDED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
@@ -54,9 +51,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         if required.product.role != Role.LEAF and not is_built:
             yield from _not_built(required, allowed, queries)
             continue
-        yield from _one_of([*_yanked(plan, required, allowed, queries), *_ended(required, allowed, queries)])
-        if requirement.tool != "conda":
-            yield from _index(plan, required, allowed, queries)
+        yield from _yanked(plan, required, allowed, queries)
+        yield from _ended(required, allowed, queries)
     for installed in plan.final.values():
         yield from _platform(plan, installed, queries)
 
@@ -69,11 +65,14 @@ def at(
     sources: tuple[str, ...] = (),
     fix: str | None = None,
     edits: tuple[Edit, ...] = (),
+    about: str = "",
+    brief: str = "",
 ) -> Finding:
     """Return a finding about a statement."""
     start, end = located.span
     few, subject = tuple(dict.fromkeys(sources))[:4], located.statement.text
     finding = located.document.finding(rule, start, end, message, fix=fix, sources=few, edits=edits, subject=subject)
+    finding = finding._replace(about=about, brief=brief)
     is_default = located.statement.derived and rule.level is Severity.ERROR  # whoever builds it may give another value
     return finding._replace(level=Severity.WARNING) if is_default else finding
 
@@ -117,7 +116,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
         message = (
             f"{product.name} {version} is newer than these data ({queries.facts.meta['data_date']}), {NOT_JUDGED}; {known}"
         )
-        yield at(required.located, NEWER, message)
+        yield at(required.located, NEWER, message, about=required.document.path, brief=f"{product.name} {version}")
         return
     if "+" in version:
         sources = never_built(product.id, version, queries)
@@ -152,6 +151,8 @@ def _near(product: str, version: str, queries: ProjectQueries) -> str:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
 
     names = list(dict.fromkeys(e.release for e in there))
+    if misspelt := [name for name in names if slips(name, version.partition("+")[0], 1) == 1]:
+        return ", ".join(sorted(misspelt[-3:], key=numbers))
     names.sort(
         key=lambda name: [abs(a - b) for a, b in zip((*numbers(name), 0, 0, 0), (*numbers(version), 0, 0, 0), strict=False)]
     )
@@ -184,14 +185,8 @@ def _yanked(
     message = (
         f"{required.product.name} {gone[-1].release} is yanked from its index{why}; it is installed for being pinned exactly"
     )
-    yield at(required.located, YANKED, message, sources=cited(queries, gone[-1]))
-
-
-def _one_of(findings: list[Finding]) -> Iterator[Finding]:
-    """Yield what is wrong with one pin as one finding, with the rule of the gravest."""
-    if findings:
-        sources = tuple(dict.fromkeys(source for finding in findings for source in finding.sources))
-        yield findings[0]._replace(message="; ".join(finding.message for finding in findings), sources=sources)
+    _, fix = about_end(allowed.product, queries)
+    yield at(required.located, YANKED, message, sources=cited(queries, gone[-1]), fix=fix)
 
 
 def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -203,86 +198,15 @@ def _ended(required: ProductRequirement, allowed: AllowedVersions, queries: Proj
     last, sources = end
     is_over = last < queries.context.day
     status = f"is out of support since {last}" if is_over else f"will be out of support after {last}"
-    yield at(
-        required.located,
-        ENDED,
-        f"{required.product.name} {allowed.text.removeprefix('==')} {status}",
-        sources=sources,
-    )
+    name = f"{required.product.name} {allowed.text.removeprefix('==')}"
+    about, fix = about_end(required.product.id, queries)
+    yield at(required.located, ENDED, f"{name} {status}", sources=sources, fix=fix, about=about, brief=name)
 
 
-def _index(
-    plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
-) -> Iterator[Finding]:
-    """Yield a pin whose builds are all elsewhere than where the installer looks."""
-    requirement = required.requirement
-    environment = plan.environment
-    if requirement.url or not is_exact(allowed.text) or environment.borrowed or environment.missing:
-        return
-    if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
-        return
-    declared = environment.reading.kind == "pyproject"
-    if environment.reading.kind in ("setup.cfg", "setup.py") or (declared and not uses_uv(environment.document.text)):
-        return  # who installs it names the index
-    if required.document.path.endswith(".in"):
-        return  # who compiles it names the index
-    builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
-    asked = sources_of(plan, requirement.step, requirement, queries)
-    if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
-        return
-    text = required.document.text
-    if queries.sets_index or is_exported(text) or names_its_index(text):
-        return
-    if not all(lacks(c, builds, queries) for c in asked.channels):
-        return
-    if all(e.yank_by is not None for e in builds):
-        return  # what one index has withdrawn others may have kept
-    if (requirement.name, builds[-1].release) in queries.documented and environment.reading.kind == "requirements":
-        return
-    channel = builds[-1].channels[0]
-    url = queries.addresses.get(channel, ("", ""))[0]
-    where = " or ".join(sorted(_named(c, queries) for c in asked.channels)) or "no index"
-    name = f"{required.product.name} {builds[-1].version}"
-    option = index_option(plan, requirement.step, channel, queries)
-    if declared:
-        option = f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
-    elif option:
-        option = f"add {option}"
-    place = "" if option else f"; it is at {_named(channel, queries)}"
-    message = f"{name} is not on {where}, which is asked here{place}"
-    is_manifest = declared and required.document.path.endswith(".toml")  # not a part of a document that has one
-    edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
-    yield at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=option, edits=edits)
-
-
-def _routed(
-    plan: InstallPlan, required: ProductRequirement, channel: str, url: str, queries: ProjectQueries
-) -> tuple[Edit, ...]:
-    """Return the edits that take all that a file pins of one index from there: the same for each of these pins."""
-    builds = []
-    ends = []
-    for other in (other for other in plan.requirements if other.document is required.document):
-        allowed = queries.allowed(other.product, [other.requirement.specifier])
-        elements = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
-        if elements and channel in elements[-1].channels and "default" not in elements[-1].channels:
-            builds.append(elements[-1])
-            ends.append(other.located.span[1])
-    return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
-
-
-def _named(channel: str, queries: ProjectQueries) -> str:
-    return queries.addresses.get(channel, ("", ""))[0] or "the default index"
-
-
-def index_option(plan: InstallPlan, step: int, channel: str, queries: ProjectQueries) -> str | None:
-    """Return the option that makes installers ask an index; instead of the default one if a step needs nothing of that."""
-    url, style = queries.addresses.get(channel, ("", ""))
-    products = (one for one in plan.requirements if any(channel in e.channels for e in queries.facts.elements(one.product.id)))
-    there = {one.requirement.name for one in products}
-    beside = {one.name for one in plan.environment.reading.statements if isinstance(one, Requirement) and one.step == step}
-    if style == "index-url" and beside - there:
-        style = "extra-index-url"
-    return f"--{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
+def about_end(product: str, queries: ProjectQueries) -> tuple[str, str | None]:
+    """Return what the end of life of a product is about, and what leads away: discontinued products are one stack."""
+    is_replaced = product in queries.facts.successors
+    return ("discontinued", "compatkb migrate .") if is_replaced else (product, None)
 
 
 def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

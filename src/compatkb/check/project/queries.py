@@ -7,12 +7,20 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from compatkb.check.document import CheckContext
-from compatkb.check.project.documented import configures_an_index, pins_with_an_index, sets_an_index
+from compatkb.check.project.documented import (
+    configures_an_index,
+    names_an_index,
+    pins_with_an_index,
+    sets_a_variable,
+    sets_an_index,
+)
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
-from compatkb.engine.answer import Alternative, is_possible, resolve
+from compatkb.engine.answer import Alternative, best_stacks, is_possible, resolve
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import demand, refused_by, requires
+from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError, GaveUpError
+from compatkb.parsers.registry import kind_of
 from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
@@ -53,6 +61,7 @@ class Denial(NamedTuple):
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
     stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
+    at_import: bool = False  # an import refuses, whatever installers did
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
     demand: str = ""  # what to write as the metadata of one of them ask, where nothing near was sought
 
@@ -120,9 +129,31 @@ class ProjectQueries:
         return configures_an_index(self.context.documents)
 
     @cached_property
+    def sets_variable(self) -> bool:
+        """Whether any file of the project sets a variable that names an index, for whatever is run after it."""
+        return any(sets_a_variable(document.text) for document in self.context.documents)
+
+    @cached_property
+    def names_index(self) -> bool:
+        """Whether anything of the project names an index, however it is meant."""
+        return any(names_an_index(document.text) for document in self.context.documents)
+
+    @cached_property
+    def locks_with_uv(self) -> bool:
+        """Whether `uv lock` or `uv sync` resolves the project, which read no settings of `uv pip`."""
+        texts = (document.text for document in self.context.documents if kind_of(document.path) != "uv.lock")
+        has_lock = any(kind_of(document.path) == "uv.lock" for document in self.context.documents)
+        return has_lock or any("uv sync" in text or "uv lock" in text for text in texts)
+
+    @cached_property
     def own(self) -> str:
         """The channel that clients ask when they are told of none."""
         return next(channel.id for channel in self.facts.channels if channel.style == "default")
+
+    def is_plain(self, repository: str) -> bool:
+        """Return whether images of a repository hold a system, a Python or a toolkit, and no settings of installers."""
+        product = self.lookups.product(repository.rpartition("/")[2].replace("-", " "))
+        return "/" not in repository or (product is not None and product.role == Role.DIMENSION)
 
     def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
         """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
@@ -174,6 +205,16 @@ class ProjectQueries:
         """
         question = (tuple(sorted(set(constraints))), pythons, systems)
         return self._once(self._denials, lambda *question: self._denial(*question, near=near), question)
+
+    def best(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Stack | None:
+        """Return the best stack that holds all of these, None where there is none that anything supports."""
+        try:
+            request = self.request(constraints, pythons, systems)
+            stacks = best_stacks(self.facts, request) if request is not None else ()
+        except GaveUpError:
+            self.is_exhausted = True
+            return None
+        return stacks[0] if stacks and stacks[0].level != Certainty.UNKNOWN else None
 
     def _once(self, answers: dict[_Question, T | None], ask: Callable[..., T | None], question: _Question) -> T | None:
         """Return the answer to a question, None once there were too many."""
@@ -234,18 +275,29 @@ class ProjectQueries:
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
         unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
-        stops = any(e.in_metadata or (e.kind != Kind.CONSTRAINS and not self._is_pure(e)) for e in main_cause.edges)
+        stops = any(e.in_metadata or self._is_of_metadata(e) for e in main_cause.edges)
         near_by = tuple(n for n in answer.nearest if not any(_is_on_no_index(e) for e in n.stack.packages))
-        return Denial(reason, _basis(main_cause), sources, products, near_by, of_device, is_claimed, stops, unbuilt)
+        at_import = any(not e.in_metadata and e.kind != Kind.CONSTRAINS and not self._is_pure(e) for e in main_cause.edges)
+        stops |= at_import
+        basis = _basis(main_cause)
+        return Denial(reason, basis, sources, products, near_by, of_device, is_claimed, stops, at_import, unbuilt)
+
+    def _is_of_metadata(self, edge: Edge) -> bool:
+        """Return whether a claim is what the metadata of a package exclude of a runtime, as it is recorded of ranges of it."""
+        return edge.kind == Kind.BREAKS and edge.stated and self.facts.products[edge.to].role == Role.LEAF
 
     def _is_pure(self, edge: Edge) -> bool:
-        """Return whether all builds that a claim is of are for every system and machine: nothing in them has to be loaded."""
+        """Return whether all builds that a claim is of have nothing that has to be loaded."""
+        return all(self.is_pure(e.certain) for e in self.elements(edge.of, edge.of_mask))
+
+    def is_pure(self, platforms: int) -> bool:
+        """Return whether these are platforms of every system and machine, as a build has them that holds no machine code."""
         families = [1 << e.idx for e in self.facts.elements("os") if e.version in ("linux", "windows", "macos")]
         machines = [1 << e.idx for e in self.facts.elements("arch")]
         cells = [
             self.facts.dimension_cells("os", a) & self.facts.dimension_cells("arch", b) for a in families for b in machines
         ]
-        return all(e.certain & each for e in self.elements(edge.of, edge.of_mask) for each in cells)
+        return all(platforms & each for each in cells)
 
     def request(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Request | None:
         """Return a request for what these admit, None where none can be made."""
@@ -341,6 +393,10 @@ class ProjectQueries:
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
         return requires(self.facts.edges(element.product, other), element.idx)
+
+    def is_decided(self, product: str) -> bool:
+        """Return whether what installers choose of a product is known whatever else is asked for: nothing newer ever comes."""
+        return product in self.facts.successors
 
     def has_metadata(self, product: str) -> bool:
         """Return whether the data know what releases of a product demand by their metadata, of whatever product."""

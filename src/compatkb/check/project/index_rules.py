@@ -1,0 +1,134 @@
+"""Rules on indexes: whether those that are asked have what is pinned, serve what is asked for, are declared and answer."""
+
+from collections.abc import Iterator
+
+from compatkb.check.project.alternatives import routed, uses_uv
+from compatkb.check.project.documented import is_exported, names_its_index
+from compatkb.check.project.environments import ProductRequirement
+from compatkb.check.project.indexes import index_option, named, sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstallPlan
+from compatkb.check.project.listed import cited, lacks
+from compatkb.check.project.pins import at
+from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
+from compatkb.check.rules import CheckRule, FileRole
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.vocabulary import Role
+from compatkb.parsers.statement import RequirementRole
+from compatkb.store.records import Element
+
+INDEX = CheckRule(
+    "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
+)
+
+
+@SETTINGS.rule(INDEX)
+def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield what the indexes of an environment lack."""
+    for required in plan.requirements:
+        requirement = required.requirement
+        if requirement.group != plan.environment.group or requirement.tool == "conda":
+            continue  # judged where it is stated
+        if requirement.unknown or requirement.url:
+            continue
+        if undeclared := _undeclared(plan, required):
+            yield undeclared
+        elif (allowed := queries.allowed(required.product, [requirement.specifier])) and allowed.mask:
+            yield from _index(plan, required, allowed, queries)
+
+
+def _undeclared(plan: InstallPlan, required: ProductRequirement) -> Finding | None:
+    """Return a requirement whose index has a name that the manifest declares nowhere, which uv and poetry refuse."""
+    name = required.requirement.only_index
+    declared = {use.name for _, use in plan.environment.indexes}
+    is_own = plan.environment.document.path == required.document.path
+    if not name or "[" in name or "/" in name or declared.intersection(name.split()) or not is_own:
+        return None
+    table = "[[tool.poetry.source]]" if required.requirement.tool == "poetry" else "[[tool.uv.index]]"
+    if required.requirement.tool == "poetry" and name.lower() == "pypi":
+        return None
+    message = f"{required.product.name} is taken from the index {name!r}, which no {table} declares"
+    return at(required.located, INDEX, message, fix=f"declare {name!r} in {table} with its url")._replace(level=Severity.ERROR)
+
+
+def _index(
+    plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield a pin whose builds are all elsewhere than where the installer looks, or a package that no index asked has."""
+    requirement, environment = required.requirement, plan.environment
+    if environment.borrowed or environment.missing:
+        return
+    if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
+        return
+    is_declared = environment.reading.kind == "pyproject"
+    is_library = environment.reading.kind in ("setup.cfg", "setup.py")
+    if is_library or (is_declared and not uses_uv(environment.document.text) and queries.names_index):
+        return  # who installs it names the index
+    if required.document.path.endswith(".in"):
+        return  # who compiles it names the index
+    builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
+    asked = sources_of(plan, requirement.step, requirement, queries)
+    if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
+        return
+    text = required.document.text
+    if is_exported(text) or names_its_index(text):
+        return
+    if replaced := _replaced(required, builds, asked.channels, queries):
+        yield replaced
+    if replaced or not is_exact(allowed.text):
+        return
+    if queries.sets_index or not all(lacks(c, builds, queries) for c in asked.channels):
+        return
+    if all(e.yank_by is not None for e in builds):
+        return  # what one index has withdrawn others may have kept
+    if (requirement.name, builds[-1].release) in queries.documented and environment.reading.kind == "requirements":
+        return
+    channel = builds[-1].channels[0]
+    url = queries.addresses.get(channel, ("", ""))[0]
+    where = " or ".join(sorted(named(c, queries) for c in asked.channels)) or "no index"
+    name = f"{required.product.name} {builds[-1].version}"
+    option = index_option(plan, requirement.step, channel, queries)
+    of_uv = is_declared and uses_uv(environment.document.text)
+    if of_uv:
+        option = f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
+    elif option:
+        option = f"install it with {option}" if is_declared else f"add {option}"
+        if environment.reading.kind == "pixi":
+            option = f"name {url} in extra-index-urls of [pypi-options]"
+    place = "" if option else f"; it is at {named(channel, queries)}"
+    message = f"{name} is not on {where}, which is asked here{place}"
+    is_manifest = of_uv and required.document.path.endswith(".toml")  # not a part of a document that has one
+    edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
+    about, sources = f"{required.document.path} {option}", cited(queries, builds[-1])
+    finding = at(required.located, INDEX, message, sources=sources, fix=option, edits=edits, about=about, brief=name)
+    is_whole = of_uv or not (queries.names_index if environment.reading.kind == "requirements" else queries.sets_variable)
+    yield finding._replace(level=Severity.ERROR) if is_whole and not required.located.statement.derived else finding
+
+
+def _replaced(
+    required: ProductRequirement, builds: list[Element], asked: frozenset[str], queries: ProjectQueries
+) -> Finding | None:
+    """Return a package of the default index alone, where another index is asked in its place."""
+    channels = {channel for e in queries.facts.elements(required.product.id) for channel in e.channels}
+    is_pure = required.product.role != Role.LEAF and queries.is_pure(builds[-1].certain | builds[-1].inferred)
+    if queries.own in asked or not asked or channels - {queries.own} or not is_pure or queries.sets_index:
+        return None
+    name, where = required.product.name, " or ".join(sorted(named(c, queries) for c in asked))
+    message = f"{name} is not on {where}, which is asked here in place of the default index"
+    fix = "write --extra-index-url in place of --index-url, or install it in a command of its own"
+    about, sources = f"{required.document.path} replaced", cited(queries, builds[-1])
+    return at(required.located, INDEX, message, sources=sources, fix=fix, about=about, brief=name)
+
+
+def _routed(
+    plan: InstallPlan, required: ProductRequirement, channel: str, url: str, queries: ProjectQueries
+) -> tuple[Edit, ...]:
+    """Return the edits that take all that a file pins of one index from there: the same for each of these pins."""
+    builds = []
+    ends = []
+    for other in (other for other in plan.requirements if other.document is required.document):
+        allowed = queries.allowed(other.product, [other.requirement.specifier])
+        elements = queries.elements(allowed.product, allowed.mask) if allowed and is_exact(allowed.text) else []
+        if elements and channel in elements[-1].channels and "default" not in elements[-1].channels:
+            builds.append(elements[-1])
+            ends.append(other.located.span[1])
+    return routed(queries.facts, required.document.text, builds, ends[0], channel, url) if builds else ()
