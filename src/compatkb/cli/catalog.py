@@ -2,7 +2,7 @@
 
 import sys
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -187,7 +187,6 @@ def timeline(
 
 def matrix(
     product: o.Product,
-    by: Annotated[Literal["python"], o.option("--by", "what the columns are")] = "python",  # noqa: ARG001  # one so far
     device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
     form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,

@@ -23,9 +23,7 @@ def version_text() -> str:
     """Return the line of --version: the program's version and the date of the data that it answers from."""
     path = locate(None, _progress)
     taken = f", taken by `compatkb data update`: {path}" if path.startswith(updates_directory()) else ""
-    facts = Snapshot(path)
-    _remark_age(facts, current_day())
-    return f"compatkb {__version__} (data of {facts.meta['data_date']}{taken})\n"
+    return f"compatkb {__version__} (data of {_opened(path).meta['data_date']}{taken})\n"
 
 
 def patience() -> Callable[[], bool]:
@@ -46,9 +44,7 @@ def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
 
 def open_data(data: str | None) -> Snapshot:
     """Return the facts of a data directory, and remark on old ones."""
-    facts = Snapshot(locate(data, _progress))
-    _remark_age(facts, current_day())
-    return facts
+    return _opened(locate(data, _progress))
 
 
 def _progress() -> "Progress":
@@ -57,11 +53,13 @@ def _progress() -> "Progress":
     return Progress()
 
 
-def _remark_age(facts: Snapshot, today: date) -> None:
-    age = (today - date.fromisoformat(facts.meta["data_date"])).days
+def _opened(path: str) -> Snapshot:
+    facts = Snapshot(path)
+    age = (current_day() - date.fromisoformat(facts.meta["data_date"])).days
     if age > STALE_DAYS:
         print(
             f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb has newer ones, "
             "and `compatkb data update` takes them without it",
             file=sys.stderr,
         )
+    return facts
