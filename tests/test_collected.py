@@ -57,7 +57,21 @@ kind = "kernel-tables"
 tables = { xe = "xe_pci.c" }
 headers = ["pciids.h"]
 families = { DG2 = "dg2", BMG = "bmg" }
-trees = [{ kernel = "6.12", driver = "xe", repo = "maker/kernel", ref = "v6.12" }]
+trees = [
+    { kernel = "6.12", driver = "xe", repo = "maker/kernel", ref = "v6.12" },
+    { kernel = "6.11", driver = "xe", repo = "maker/kernel", ref = "v6.11" },
+]
+
+[[release]]
+version = "6.12"
+sources = ["tables"]
+
+[[release]]
+version = "6.11"
+sources = ["tables"]
+
+[source]
+tables = { repo = "maker/kernel", ref = "v6.12", path = "xe_pci.c", at = 1, seen = 2026-11-01 }
 """
 MACHINE = """
 [source]
@@ -146,6 +160,7 @@ def clones(tmp_path: Path) -> Path:
     runtime.release("24.1", manifest__yml=manifest("v1.2"), devices__inl=table + "DEVICE( 0xE202, BMG_CONFIG )\n")
     runtime.release("latest")
     kernel = Repository(folder / "maker" / "kernel")
+    kernel.release("v6.11", xe_pci__c="static const struct pci_device_id pciidlist[] = {\n};\n")
     kernel.release("v6.12", xe_pci__c=XE_TABLE, pciids__h=IDS)
     return folder
 
@@ -219,7 +234,9 @@ def test_an_id_has_the_first_tag_by_day_and_the_lowest_version(data: Path, refre
 def test_a_family_is_taken_by_default_or_forced(data: Path, refresh: Callable[..., Run]) -> None:
     """What a comment names does not count; a macro can force; ids are those of nested macros too."""
     refresh("--write")
-    rows = text(data, "kernel").partition("rows = [\n")[2].splitlines()
+    first, before = text(data, "kernel").split("[[kernels]]")[1:]
+    assert "rows" not in before
+    rows = first.partition("rows = [\n")[2].rstrip().splitlines()
     assert rows == ['    ["dg2", "force-probe", 12],', '    ["bmg", "default", 13, ["e202", "e20b"]],', "]"]
 
 
@@ -242,6 +259,13 @@ def test_a_card_needs_the_first_release_that_lists_it(knowledge: Knowledge) -> N
     assert (claim.kind, claim.of, claim.to) == ("needs", "cards==arc-b", ("runtime>=23.9",))
     assert knowledge.claims["arc-b-listed-runtime"].sources[0].ref == "23.10"
     assert "arc-a-listed-runtime" not in knowledge.claims
+
+
+def test_a_card_needs_the_first_kernel_that_takes_it(knowledge: Knowledge) -> None:
+    """It is concluded where the release before was read too and does not have it; by force_probe alone is no support."""
+    claim = knowledge.claims["arc-b-default-kernel"].claim
+    assert (claim.kind, claim.of, claim.to, claim.basis) == ("needs", "cards==arc-b", ("kernel>=6.12",), "inferred")
+    assert [source.ref for source in knowledge.claims["arc-b-default-kernel"].sources] == ["v6.12", "v6.11"]
 
 
 def test_a_second_run_changes_nothing(data: Path, refresh: Callable[..., Run]) -> None:

@@ -5,17 +5,23 @@ in the driver is that of their hardware.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
-from compatkb.schema.collected import DeviceRow, DevicesRead, TagRow
+from compatkb.schema import Basis, Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
+from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, TagRow
+from compatkb.schema.feed import KernelFeed
 from compatkb.schema.guides import GraphicsEntry
 from compatkb.schema.product import Moment
+
+_LATER = (
+    "From this release on a driver of the kernel takes it without being told to. An older one may have it by force_probe, by "
+    "changes of a distribution, or by a driver package."
+)
 
 
 class _Additions(NamedTuple):
@@ -40,10 +46,11 @@ class _Listed(NamedTuple):
 
 
 def with_collected(
-    products: Iterable[ProductFile], machine: MachineFile | None, collected: Iterable[CollectedFile]
+    products: Iterable[ProductFile], machine: MachineFile | None, collected: Collection[CollectedFile]
 ) -> tuple[tuple[ProductFile, ...], MachineFile | None]:
     """Return product files and the machine with what collected files add to them; what has no product file is left out."""
     known = {file.product.id: file for file in products}
+    hardware, by_kernel = "", defaultdict[str, list[KernelSupport]](list)
     added: dict[str, _Additions] = defaultdict(lambda: _Additions({}, [], {}))
     for file in collected:
         for tags in file.tags:
@@ -52,6 +59,12 @@ def with_collected(
         if machine and devices and file.product in known:
             machine = _with_ids(machine, devices, known[file.product])
             _add_minimums(file.product, machine.graphics, devices, added[file.product])
+            hardware = file.product
+    for support in kernel_supports(machine, collected) if hardware else ():
+        by_kernel[support.kernel].append(support)
+    for kernel, supports in by_kernel.items():
+        if kernel in known:
+            _add_kernels(known[kernel], supports, added[hardware], hardware)
     return tuple(_joined(file, added.get(name)) for name, file in known.items()), machine
 
 
@@ -188,3 +201,95 @@ def _add_minimums(product: str, graphics: Iterable[GraphicsEntry], devices: Mapp
                 sources=(name,),
             )
         )
+
+
+# -- kernels ------------------------------------------------------------------------------------------------------------
+
+
+class KernelSupport(NamedTuple):
+    """How a driver of the kernel takes hardware in the releases whose tables were read, the oldest first."""
+
+    kernel: str  # the product
+    driver: str
+    hardware: str
+    tables: tuple[tuple[str, str, SourceEntry], ...]  # release; default, force-probe or absent; place
+
+
+def kernel_supports(machine: MachineFile | None, collected: Iterable[CollectedFile]) -> tuple[KernelSupport, ...]:
+    """Return which drivers take which hardware, where one of its ids is in a table of theirs; by driver, then hardware."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    for entry in machine.graphics if machine else ():
+        if entry.hardware and entry.ids:
+            ids[entry.hardware].update(entry.ids)
+    supports = []
+    for file in collected:
+        families: dict[str, set[str]] = defaultdict(set)
+        for read in file.kernels:
+            for row in read.rows:
+                families[row.family].update(row.ids)
+        for driver in sorted({read.driver for read in file.kernels}):
+            tables = sorted(
+                (read for read in file.kernels if read.driver == driver),
+                key=lambda read: _order(Scheme.DOTTED, read.kernel),
+            )
+            for hardware, devices in ids.items():
+                taken = [_taken(read, devices, families, file.seen) for read in tables]
+                if any(how != "absent" for _, how, _ in taken):
+                    supports.append(KernelSupport(file.product, driver, hardware, tuple(taken)))
+    return tuple(supports)
+
+
+def _taken(read: KernelRead, devices: set[str], families: Mapping[str, set[str]], seen: date) -> tuple[str, str, SourceEntry]:
+    """Return how a table takes some ids; where it names no ids of a family, that family has those of other releases."""
+    rows = [row for row in read.rows if devices & (set(row.ids) or families[row.family])]
+    row = min(rows, key=lambda row: row.by, default=None)  # default, then force-probe
+    at = row.at if row else "whole file"
+    source = SourceEntry(repo=read.repo, ref=read.ref, path=read.path, at=at, seen=seen)
+    return read.kernel, row.by if row else "absent", source
+
+
+def _add_kernels(product: ProductFile, supports: Iterable[KernelSupport], added: _Additions, hardware: str) -> None:
+    """Add from which release of the kernel on a driver takes hardware, where the tables of it and of the one before say so.
+
+    That is concluded: an older one may have it by force_probe, by changes of a distribution, or by a driver of a package.
+    """
+    series = [release.version for release in reversed(product.release)]
+    begun = {
+        driver: release for feed in product.feed if isinstance(feed, KernelFeed) for driver, release in feed.begun.items()
+    }
+    by_hardware: dict[str, list[KernelSupport]] = defaultdict(list)
+    for support in supports:
+        if any(how == "default" for _, how, _ in support.tables):
+            by_hardware[support.hardware].append(support)
+    for value, drivers in by_hardware.items():
+        found = {support.driver: first for support in drivers if (first := _first(support, series))}
+        if not found:
+            continue
+        release, *places = min(found.values(), key=lambda first: series.index(first[0]))
+        unread = [begun.get(support.driver, series[0]) for support in drivers if support.driver not in found]
+        if any(series.index(first) < series.index(release) for first in unread):
+            continue  # another driver may take it earlier, in a release that was not read
+        names = [f"table-{value}-{release}-{number}" for number, _ in enumerate(places)]
+        added.sources.update(zip(names, places, strict=True))
+        added.claims.append(
+            Claim(
+                id=f"{value}-default-{product.product.id}",
+                kind=Kind.NEEDS,
+                of=f"{hardware}=={value}",
+                to=(f"{product.product.id}>={release}",),
+                basis=Basis.INFERRED,
+                note=_LATER,
+                sources=tuple(names),
+            )
+        )
+
+
+def _first(support: KernelSupport, series: list[str]) -> tuple[str, SourceEntry, SourceEntry] | None:
+    """Return the first series that takes hardware by default, with its place and that of the one before, if that was read."""
+    for (before, how, place), (release, then, there) in pairwise(support.tables):
+        if how != "default" and then == "default":
+            old, new = (".".join(text.split(".")[:2]) for text in (before, release))
+            if old in series and new in series and series.index(new) == series.index(old) + 1:
+                return new, there, place
+            return None
+    return None

@@ -14,11 +14,11 @@ from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.evidence import claims_of
 from compatkb.output.features import Features
 from compatkb.output.features import release_lines as feature_lines
+from compatkb.output.machine import MachineText
 from compatkb.output.payload import claim_payloads
 from compatkb.output.screen import Line, heads, row
 from compatkb.request.lookup import find_versions, is_newer, newer_version
 from compatkb.store.queries.products import (
-    ReleaseRecord,
     SupportRule,
 )
 from compatkb.store.reader import Snapshot
@@ -95,11 +95,12 @@ class Catalog:
             raise UsageError(f"{product.id} has no version {version!r}; newest: {known}")
         chosen = self.facts.elements(product.id).of(mask)
         return [
-            self._release(product, name, self.facts.release(product.id, name), [e for e in chosen if e.release == name])
+            self._release(product, name, [e for e in chosen if e.release == name], version)
             for name in dict.fromkeys(e.release for e in reversed(chosen))
         ]
 
-    def _release(self, product: Product, name: str, row: ReleaseRecord | None, builds: list[Any]) -> Content:
+    def _release(self, product: Product, name: str, builds: list[Any], word: str) -> Content:
+        row = self.facts.release(product.id, name)
         says, claimed_by = [], []
         bits = sum(1 << e.idx for e in builds)
         for other in self.facts.targets_of(product.id):
@@ -140,6 +141,7 @@ class Catalog:
             "claimed_by": claim_payloads(claims_of(self.facts, dict.fromkeys(claimed_by))),
             "disputes": DisputeFinder(self.facts).of_elements(product.id, bits),
             "features": Features(self.facts, self.day).of_release(product.id, bits),
+            "machine": MachineText(self.facts).of_release(product, builds, word),
         }
 
     def _links(self, product: Product, build: Any) -> list[Content]:
@@ -392,9 +394,18 @@ def _release_lines(entry: Content, day: date) -> str:
     for dispute in entry["disputes"]:
         head, *rest = disputes.lines(dispute)
         lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
+    for name, value in entry["machine"].items():
+        lines += [f"  {name.replace('_', ' ')}: {_said(record)}" for record in value]
     lines += feature_lines(entry["features"])
     lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
     return "\n".join(lines) + "\n"
+
+
+def _said(record: Content | str) -> str:
+    """Return a record as its keys and values, without those that say nothing."""
+    if isinstance(record, str):
+        return record
+    return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in record.items() if value not in (None, [], {}))
 
 
 def _release_cells(release: Content) -> tuple[str, ...]:

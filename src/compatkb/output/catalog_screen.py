@@ -7,6 +7,7 @@ from typing import Any
 
 from compatkb.output import messages
 from compatkb.output.labels import HARDWARE, Names, ranges
+from compatkb.output.machine import MachineText
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, height_of, labelled, labelled_block, row, wrapped
 from compatkb.output.things import listed, shortened
 from compatkb.store.records import Product
@@ -107,6 +108,8 @@ class CatalogScreen(Names):
             blocks += labelled_block(title, "; ".join(subjects), 2)
             names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
             blocks += labelled_block(HARDWARE, ", ".join(names), 2)
+        for label, text, weight in MachineText(self.facts).release_rows(product, entry["machine"]):
+            blocks += labelled_block(label, text, weight)
         blocks += labelled_block("works with", "" if builds else "; ".join(self._speakers(product, entry)), 2)
         blocks += labelled_block("note", entry["note"], 3)
         blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)

@@ -22,7 +22,7 @@ from compatkb.output.labels import Names
 from compatkb.output.things import StackIssue, listed
 from compatkb.store.records import Request
 
-_EFFECTS = {
+EFFECTS = {
     "wrong-result": "wrong results",
     "crash": "crash",
     "hang": "hang",
@@ -30,7 +30,7 @@ _EFFECTS = {
     "missing": "missing",
     "slow": "slow",
 }
-GRAVE = frozenset(_EFFECTS[name] for name in ("wrong-result", "crash", "hang", "install"))
+GRAVE = frozenset(EFFECTS[name] for name in ("wrong-result", "crash", "hang", "install"))
 """What an answer tells on its first screen."""
 
 
@@ -82,13 +82,13 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
     place = Surroundings(versions | {element.product: (element.version,) for element in stack.packages}, masks)
     matches = _matches(names, place)
     members = {element.product for element in stack.packages}
-    order = list(_EFFECTS)
+    order = list(EFFECTS)
     matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
     return tuple(
         StackIssue(
             match.issue.id,
             match.issue.title,
-            _EFFECTS[match.issue.effect],
+            EFFECTS[match.issue.effect],
             match.issue.state,
             tuple(issue_condition(names, condition) for condition in match.unsaid),
             _clean_cures(names, match.issue, place),
@@ -130,7 +130,7 @@ def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[
 def _sure(names: Names, place: Surroundings) -> set[str]:
     """Return the grave issues that are sure to be at a place, by their ids."""
     matches = (match for match in _matches(names, place) if not match.unsaid)
-    return {match.issue.id for match in matches if _EFFECTS[match.issue.effect] in GRAVE}
+    return {match.issue.id for match in matches if EFFECTS[match.issue.effect] in GRAVE}
 
 
 def issue_line(issue: StackIssue) -> str:
@@ -145,7 +145,7 @@ def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
     issue = match.issue
     sign = "possible known issue" if match.unsaid else "known issue"
     where = ", ".join(issue_condition(names, condition) for condition in issue.conditions)
-    about = f"It affects {where} ({_EFFECTS[issue.effect]}, {issue.state})."
+    about = f"It affects {where} ({EFFECTS[issue.effect]}, {issue.state})."
     if match.unsaid:
         missing = listed([issue_condition(names, condition) for condition in match.unsaid])
         about += f" The text does not say whether this is {missing}."

@@ -636,6 +636,7 @@ class ReleaseJson(TypedDict):
     claimed_by: list[ClaimJson]
     disputes: list[DisputeJson]
     features: list[dict[str, Any]]
+    machine: dict[str, list[Any]]
 
 
 PartJson = TypedDict("PartJson", {"is": str, "basis": Annotated[str, one_of("stated", "inferred")]})

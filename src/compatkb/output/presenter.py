@@ -20,6 +20,7 @@ from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
 from compatkb.output.issue_text import spec_in_words, stack_issues
 from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
+from compatkb.output.machine import MachineText
 from compatkb.output.things import (
     BuildView,
     DimensionValue,
@@ -189,6 +190,7 @@ class Presenter(Causes):
         recipes = [i for i in facts.installs if i.product in members and i.mask >> members[i.product] & 1]
         device = facts.release(DEVICE, stack.device)
         route = next(route for route in facts.routes if route.id == stack.route)
+        required = MachineText(facts).required(request, stack.os)
         unknown = not any(facts.products[product].shown and product != HARDWARE for product in stack.known)
         return StackView(
             value_of(facts, DEVICE, stack.device), stack.route, route.provider, stack.verdict, stack.level, builds, main,
@@ -196,8 +198,8 @@ class Presenter(Causes):
             self._values(ARCH, stack.arch), stack.known,
             tuple((each, stack.known.get(each.id, ())) for each in facts.products.values() if each.shown),
             self._values(HARDWARE, stack.known.get(HARDWARE, ())),
-            tuple(self._needs(stack)),
-            f"{device.needs}; no minimum version is known" if unknown and device and device.needs else "",
+            tuple(self._needs(stack)), required,
+            f"{device.needs}; no minimum version is known" if unknown and not required and device and device.needs else "",
             tuple((facts.products[product], spec) for product, spec in stack.bounds),
             tuple(map(self.warned, stack.warnings)), lambda: stack_issues(self, stack, request),
             tuple(map(self.offered, stack.features)),

@@ -200,6 +200,7 @@ class StackView:
     shown: tuple[tuple[Product, tuple[str, ...]], ...]  # what is known of it beyond the platform
     hardware: tuple[DimensionValue, ...]
     needs: tuple[tuple[Product, str], ...]  # of the machine beyond the platform, as far as known and not asked for
+    required: tuple[str, ...]  # of kernel and driver by the hardware that was asked for, a sentence each
     unbounded_need: str  # what its device needs where no version of it is known or asked for
     bounds: tuple[tuple[Product, str], ...]  # products outside the stack, and what they must be
     warnings: tuple[Warned, ...]

@@ -268,7 +268,7 @@ def rows_of(
         _sureness(stack),
         AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings))),
         AnswerRow("known issues", tuple(_issues(stack)), 2),
-        AnswerRow("requires", tuple(_needs(best.stacks)), 1),
+        AnswerRow("requires", (*_needs(best.stacks), *dict.fromkeys(text for one in best.stacks for text in one.required)), 1),
         AnswerRow("platforms", (*where, shortened(graphics)), 4),
         AnswerRow("" if where or graphics else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
         AnswerRow("why not newer", (newer,), 5),

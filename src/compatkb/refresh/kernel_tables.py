@@ -33,8 +33,6 @@ def read_kernel(feed: KernelFeed, tree: KernelTree, clone: Path) -> KernelRead |
         if family := feed.families.get(macro):
             listed = [ids[macro]] if ids.get(macro) else []
             rows.append(KernelRow.model_validate([family, "force-probe" if is_forced else "default", line, *listed]))
-    if not rows:
-        return None
     ref = tree.ref if _LIKE_A_RELEASE.fullmatch(tree.ref) else commit
     return KernelRead(kernel=tree.kernel, driver=tree.driver, repo=tree.repo, ref=ref, path=path, rows=tuple(rows))
 

@@ -83,7 +83,7 @@ class KernelRead(Record):
     repo: Repo
     ref: Text
     path: Text
-    rows: tuple[KernelRow, ...] = Field(min_length=1)
+    rows: tuple[KernelRow, ...] = ()
 
 
 class CollectedFile(Record):

@@ -55,6 +55,7 @@ class KernelFeed(Record):
     tables: dict[Id, Text]  # by driver
     headers: tuple[Text, ...]  # with the ids of each family, the first that is there
     families: dict[Text, Id]  # by the word in the name of a macro
+    begun: dict[Id, Text] = {}  # the first release that has a driver at all
     trees: tuple[KernelTree, ...] = Field(min_length=1)
 
 

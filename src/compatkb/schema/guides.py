@@ -1,6 +1,7 @@
 """Records of the guides: symptoms and their causes, applications, machines, and what to write for what has ended."""
 
 import re
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Self
 
@@ -8,7 +9,19 @@ from packaging.requirements import Requirement
 from pydantic import AfterValidator, Field, model_validator
 
 from compatkb.core.vocabulary import ShownBy
-from compatkb.schema.base import Basis, DeviceId, HardwareId, Id, ProductId, Reasoned, Record, SourceEntry, Sources, Text
+from compatkb.schema.base import (
+    Basis,
+    DeviceId,
+    HardwareId,
+    Id,
+    ProductId,
+    Reasoned,
+    Record,
+    SourceEntry,
+    Sources,
+    SystemId,
+    Text,
+)
 from compatkb.schema.timeline import Line
 
 SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
@@ -246,6 +259,20 @@ class System(Record):
     sources: Sources
 
 
+class Carried(Record):
+    """What a system carried on a day: packages of the driver by the products of the data, and its kernel."""
+
+    system: SystemId
+    archive: Text  # of the system itself, or one that is added: ppa:owner/name
+    packages: dict[ProductId, Text] = {}
+    kernel: Text | None = None
+    kernel_package: Text | None = None  # which brings it, where it is not the default
+    names: tuple[Text, ...] = ()  # of the packages
+    on: date | None = None
+    note: Line | None = None
+    sources: Sources
+
+
 class MachineFile(Record):
     """data/machine.toml."""
 
@@ -256,6 +283,7 @@ class MachineFile(Record):
     generation: tuple[Generation, ...] = ()
     system: tuple[System, ...] = ()
     base_image: tuple[BaseImage, ...] = ()
+    carried: tuple[Carried, ...] = ()
 
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]

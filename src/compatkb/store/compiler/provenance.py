@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import product
 
+from compatkb.authoring.collected import kernel_supports
 from compatkb.authoring.knowledge_base import Knowledge, cite_text, cite_url, cited
 from compatkb.schema import Record, SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
@@ -83,6 +84,7 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
             records: tuple[Record, ...] = getattr(file, kind)
             for position, record in enumerate(records):
                 yield GuideRecord(kind, position, getattr(record, "id", None), _body(record, file.source))
+    yield from _collected(knowledge)
     issues = (issue for file in files.issues for issue in file.issue)
     for position, issue in enumerate(issues):
         content = issue.model_dump(mode="json")
@@ -92,6 +94,38 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
             cure["product"], cure["mask"] = knowledge.mask(cure["to"]) if cure["to"] else (None, 0)
         content["sources"] = [[_link_text(link), link] for link in issue.sources]
         yield GuideRecord("issue", position, issue.id, dumps(content))
+
+
+def _collected(knowledge: Knowledge) -> Iterator[GuideRecord]:
+    """Yield the ids of graphics that a driver lists, and which drivers of the kernel take which hardware in which release."""
+    files = knowledge.files
+    hardware = {device: entry.hardware for entry in (files.machine.graphics if files.machine else ()) for device in entry.ids}
+    listed = [(read, row, file.seen) for file in files.collected for read in file.devices for row in read.rows]
+    for position, (read, row, seen) in enumerate(listed):
+        source = SourceEntry(repo=read.repo, ref=row.first, path=row.path or read.path, at=row.at, seen=seen)
+        content = {
+            "id": row.id,
+            "family": read.family,
+            "name": row.name,
+            "hardware": hardware.get(row.id),
+            "listed_by": read.listed_by,
+            "first": row.first,
+            "on": row.on.isoformat(),
+            "lowest": row.lowest or row.first,
+            "last": row.last,
+            "sources": cited([source]),
+        }
+        yield GuideRecord("listed-device", position, row.id, dumps(content))
+    for position, support in enumerate(kernel_supports(files.machine, files.collected)):
+        places = {how: place for _, how, place in reversed(support.tables)}
+        taken: dict[str, object] = {
+            "kernel": support.kernel,
+            "driver": support.driver,
+            "hardware": support.hardware,
+            "tables": [[release, how] for release, how, _ in support.tables],
+            "sources": cited(places.values()),
+        }
+        yield GuideRecord("kernel-support", position, None, dumps(taken))
 
 
 def _link_text(link: str) -> str:
