@@ -1,0 +1,210 @@
+"""Terminal, page, API, MCP and llms.txt name the same commands for the same systems, as someone reads them there."""
+
+import json
+import random
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any, NamedTuple
+
+import pytest
+from site_of_tests import DAY
+
+from compatkb.core.clock import Clock
+from compatkb.mcp.protocol import STATELESS, ProtocolServer
+from compatkb.mcp.tools import INSTRUCTIONS, tools
+from compatkb.store.reader import Snapshot
+from compatkb.web.asker import Asker
+from compatkb.web.machine_files import MachineFiles
+from compatkb.web.pages import Site
+from compatkb.web.questions import PageQuestion
+from compatkb.web.responses import Api
+
+SEED, MANY, FEW = 500, 500, 12
+META = {"io.modelcontextprotocol/protocolVersion": STATELESS[0], "io.modelcontextprotocol/clientCapabilities": {}}
+CUT = "... (cut;"
+Commands = list[tuple[str, ...]]
+"""The words of each command, as a shell reads them."""
+
+
+class Told(NamedTuple):
+    """What a place tells: the verdict's sentence, the commands of each system by its title, and those of the ways out."""
+
+    headline: str
+    sections: dict[str, Commands]
+    ways: list[Commands]
+
+
+def drawn(facts: Snapshot, count: int) -> list[list[str]]:
+    """Return questions in words: pins and names of products, a device or hardware, a system, a Python."""
+    chance, found = random.Random(SEED), dict[tuple[str, ...], None]()
+    packages = [p.id for p in facts.products.values() if p.role in ("package", "companion") and p.size and p.id != "torch"]
+    named = ("ipex", "torchvision", "torchaudio", "neural-compressor", "oneccl-bind-pt", "transformers", "vllm")
+    hardware = [element.version for element in facts.elements("hardware")[:]]
+    systems = [element.version for element in facts.elements("os")[:]]
+    torches = sorted({e.release for e in facts.elements("torch")[:] if e.stage == "stable"})
+    while len(found) < count:
+        words = []
+        if chance.random() < 0.6:
+            torch = chance.choice(torches)
+            series = ".".join(torch.split(".")[:2])
+            words.append(chance.choice([f"torch=={torch}", f"torch=={series}.*", f"torch>={series}", "torch"]))
+        for _ in range(chance.choice((0, 0, 1, 1, 2))):
+            name = chance.choice(named) if chance.random() < 0.7 else chance.choice(packages)
+            words.append(chance.choice([name, f"{name}=={chance.choice(facts.elements(name)[:]).version}"]))
+        words += [chance.choice(("xpu", "cpu"))] if chance.random() < 0.45 else []
+        words += [f"hardware=={chance.choice(hardware)}"] if chance.random() < 0.4 else []
+        words += [f"os=={chance.choice(systems)}"] if chance.random() < 0.45 else []
+        words += [f"python=={chance.choice(facts.grid['python'][3:])}"] if chance.random() < 0.45 else []
+        if words:
+            found[tuple(words)] = None
+    return [list(words) for words in found]
+
+
+def commands_of(lines: str) -> Commands:
+    """Return the commands that install, of some lines: words with quotes of any shell are read alike."""
+    return [tuple(shlex.split(line)) for line in lines.splitlines() if re.match(r"\s*(?:python -m )?pip install ", line)]
+
+
+def of_screen(text: str) -> Told:
+    """Return what a screen tells: lines that begin `on SYSTEM` head a part, and a number heads a way out."""
+    sections: dict[str, Commands] = {}
+    ways: list[Commands] = []
+    title = ""
+    for line in text.splitlines():
+        if match := re.match(r"  on (\w.*?)(?:: .*)?$", line):
+            title = match[1]
+        elif re.match(r"  \d  ", line):
+            ways.append([])
+        elif found := commands_of(line):
+            indent = len(line) - len(line.lstrip())
+            if ways and indent == 7:
+                ways[-1] += found
+            elif indent == 4:
+                sections.setdefault(title, []).extend(found)
+    return Told(_headline(text.partition("\n\n")[0]), sections, ways)
+
+
+def _headline(text: str) -> str:
+    """Return what stands behind the sign and the verdict, on one line."""
+    return " ".join(text.partition("   ")[2].split())
+
+
+def of_page(html: str) -> Told:
+    """Return what a page tells: its parts with the recipe for pip, and the pins of its ways out."""
+    sections: dict[str, Commands] = {}
+    for part in re.split(r'<div class="part">', html)[1:]:
+        head = re.search(r'<p class="file on">(.*?)</p>', part)
+        title = unescape(re.sub("<[^>]+>", "", head[1])).partition(":")[0] if head else ""
+        recipe = re.search(r'data-with="pip">.*?<pre[^>]*>(.*?)</pre>', part, re.S)
+        if recipe:
+            sections.setdefault(re.sub("^On ", "", title), []).extend(commands_of(unescape(re.sub("<[^>]+>", "", recipe[1]))))
+    return Told("", sections, [])
+
+
+def of_api(answer: dict[str, Any]) -> dict[str, list[Commands]]:
+    """Return the commands of the stacks and of the nearest ones, by each system that they are for."""
+    found: dict[str, list[Commands]] = {}
+    for stack in [*answer["stacks"], *(near["stack"] for near in answer["nearest"]), *(b["stack"] for b in answer["beside"])]:
+        for system in stack["os"]:
+            found.setdefault(system, []).append([tuple(shlex.split(line)) for line in stack["install"]])
+    return found
+
+
+class Places:
+    """Asks each place the same words."""
+
+    def __init__(self, asker: Asker, run: Callable[..., Any]) -> None:
+        self.asker, self.run = asker, run
+        self.site, self.api = Site(asker, live=True), Api(asker.facts, Clock(DAY))
+        self.server = ProtocolServer(tools(asker.facts, lambda: lambda: False), INSTRUCTIONS)
+
+    def agent(self, words: list[str]) -> str:
+        """Return what the tool `resolve` answers."""
+        call = {"name": "resolve", "arguments": {"words": words}, "_meta": META}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        answer = self.server.answer(json.dumps(message).encode())
+        assert answer is not None
+        return str(json.loads(answer)["result"]["content"][0]["text"])
+
+    def differences(self, words: list[str]) -> Iterator[str]:
+        """Yield where a place names other commands, or the same for another system, than the terminal does."""
+        ended = self.run("resolve", *words)
+        if ended.code not in (0, 1, 7):
+            return
+        told, agent = of_screen(ended.out), self.agent(words)
+        if CUT in agent:
+            cut = of_screen(agent)
+            if any(told.sections.get(title, [])[: len(found)] != found for title, found in cut.sections.items()):
+                yield f"agent: {cut.sections}, not {told.sections}"
+        elif of_screen(agent) != told:
+            yield f"agent: {of_screen(agent)}, not {told}"
+        reply = self.api.respond("resolve", [("q", shlex.join(words))])
+        if reply.status == 503:
+            yield "gave up: API"
+            return
+        answer = json.loads(reply.text)
+        if answer["gave_up"]:
+            yield "gave up: API"
+            return
+        yield from self._of_api(told, answer)
+        question = PageQuestion(words=tuple(words))
+        page = self.site.answer_page(question)
+        if (shown := of_page(page)).sections != told.sections:
+            yield f"page: {shown.sections}, not {told.sections}"
+        if told.headline not in " ".join(unescape(re.sub("<[^>]+>", "", page)).split()):
+            yield f"page: not the sentence {told.headline!r}"
+        ways = re.findall(r"<code[^>]*>(.*?)</code>", page[page.find("<main") :], re.S)
+        pins = {unescape(re.sub("<[^>]+>", "", pin)) for pin in ways}
+        for way in told.ways:
+            wanted = " ".join(word for command in way for word in command if re.match(r"[\w.\[\],-]+(?:==|[<>!~]=?)", word))
+            if way and wanted not in pins:
+                yield f"page: no way out to {wanted}"
+
+    def _of_api(self, told: Told, answer: dict[str, Any]) -> Iterator[str]:
+        by_system = of_api(answer)
+        every = [found for group in by_system.values() for found in group]
+        names = {element.version for element in self.asker.facts.elements("os")[:]}
+        for title, found in told.sections.items():
+            families = [name for name in ("linux", "windows", "macos") if name in title.lower()]
+            there = [one for name in families for one in by_system.get(name, [])[:1]] if set(families) <= names else []
+            if title and families and not any(found == one for one in there):
+                yield f"API: {title}: {there}, not {found}"
+            elif found not in every:
+                yield f"API: {title}: not {found}"
+        missing = [way for way in told.ways if way and way not in every]
+        if missing:
+            yield f"API: no way out with {missing}"
+
+
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.soak)])
+def test_every_place_names_the_same_commands(
+    asker: Asker, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """What the terminal says to paste, the others say too, for the same systems."""
+    monkeypatch.setenv("COMPATKB_TODAY", DAY.isoformat())
+    places = Places(asker, run)
+    wrong = [(words, difference) for words in drawn(asker.facts, count) for difference in places.differences(words)]
+    gave_up = [words for words, difference in wrong if difference.startswith("gave up")]
+    assert len(gave_up) <= count / 20
+    assert [one for one in wrong if not one[1].startswith("gave up")] == []
+
+
+def test_llms_txt_names_the_commands_of_the_terminal(
+    asker: Asker, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each device the commands of each system are those that `resolve` prints."""
+    monkeypatch.setenv("COMPATKB_TODAY", asker.facts.meta["data_date"])
+    text = MachineFiles(Site(asker, live=False)).files()["llms.txt"]()
+    parts = re.findall(r"^- (\w+), (.*?):\n((?:  `.*`\n)+)", text, re.M)
+    told: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for device, _, lines in parts:
+        told.update((device, command) for command in commands_of(lines.replace("`", "")))
+    wanted: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for device in asker.form.devices:
+        screen = of_screen(run("resolve", "--device", device.id).out)
+        wanted.update((device.id, command) for found in screen.sections.values() for command in found)
+    assert told == wanted
+    assert told
