@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import ROOT
-from differential import CHANNEL, GOOD, LIKELY, UNDECIDED, UNKNOWN, WRONG, Kept, Question, difference
+from differential import CHANNEL, GOOD, LIKELY, UNDECIDED, UNKNOWN, WRONG, Question, difference
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -37,7 +37,7 @@ from compatkb.output.presenter import present
 from compatkb.schema import Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.validate.limits import find_uv
-from compatkb.validate.session import run_context
+from compatkb.validate.session import interpreters
 from compatkb.validate.targets import fits
 
 PATCHES = {
@@ -131,43 +131,77 @@ def _neighbour(chance: random.Random, releases: list[Listed], first: Listed) -> 
     return chance.choice(sorted(releases, key=lambda one: abs(one.uploaded - first.uploaded))[:NEAREST])
 
 
-class Uv:
-    """Asks uv about exact pins on the default index, and keeps what it says in a file."""
+class Installer:
+    """Asks an installer about exact pins on the default index, and keeps what it says in a file."""
 
-    def __init__(self, path: Path, cache: Path) -> None:
-        self.path, self.cache, self.lock, uv = path, cache, threading.Lock(), find_uv()
-        assert uv, "uv is not installed; run: python -m pip install uv"
-        self.uv = uv
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    refused: tuple[str, ...] = ()
+    """What its words hold where it refuses pins: other failures are no answer about versions, and are asked again."""
+
+    def __init__(self, work: Path, day: object) -> None:
+        self.work, self.path, self.lock = work, work / f"{type(self).__name__.lower()}-{day}.jsonl", threading.Lock()
+        lines = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()] if self.path.exists() else []
         self.said = {(line["python"], tuple(sorted(line["pins"].items()))): (line["ok"], line["words"]) for line in lines}
 
     def __call__(self, pins: Iterable[tuple[str, str]], python: str) -> tuple[bool, str]:
-        """Return whether uv resolves pins, and its words where it does not."""
+        """Return whether pins resolve, and the installer's words where they do not."""
         key = (python, tuple(sorted(pins)))
         if key not in self.said:
-            words = [self.uv, "pip", "compile", "--quiet", "--no-config", "--no-header", "--color", "never", "--only-binary"]
-            words += [
-                ":all:",
-                "--python",
-                sys.executable,
-                "--python-version",
-                PATCHES[python],
-                "--index-strategy",
-                "unsafe-best-match",
-            ]
-            words += ["--python-platform", str(uv_platform(*PLATFORM.rsplit("-", 1))), "-"]
-            environment = {**os.environ, "UV_CACHE_DIR": str(self.cache), "UV_PYTHON_DOWNLOADS": "never"}
-            text = "".join(f"{name}=={version}\n" for name, version in key[1])
-            ended = subprocess.run(
-                words, input=text, capture_output=True, text=True, env=environment, check=False, timeout=300
-            )
-            if ended.returncode and "No solution found" not in ended.stderr:
-                raise RuntimeError(ended.stderr)  # no answer about versions: to be asked again
-            self.said[key] = not ended.returncode, "" if not ended.returncode else " ".join(ended.stderr.split())
+            ended = self.run([f"{name}=={version}" for name, version in key[1]], python)
+            if ended.returncode and not any(words in ended.stderr for words in self.refused):
+                raise RuntimeError(ended.stderr)
+            self.said[key] = not ended.returncode, " ".join(ended.stderr.split()) if ended.returncode else ""
             line = {"pins": dict(key[1]), "python": python, "ok": self.said[key][0], "words": self.said[key][1]}
             with self.lock, self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return self.said[key]
+
+    def run(self, pins: list[str], python: str) -> subprocess.CompletedProcess[str]:
+        """Let the installer resolve pins for a Python, wheels only."""
+        raise NotImplementedError
+
+
+class Uv(Installer):
+    """uv, which resolves for any Python."""
+
+    refused = ("No solution found",)
+
+    def run(self, pins: list[str], python: str) -> subprocess.CompletedProcess[str]:
+        """Let it compile the pins for the newest glibc."""
+        words = [find_uv() or "uv", "pip", "compile", "--quiet", "--no-config", "--no-header", "--color", "never"]
+        words += ["--only-binary", ":all:", "--index-strategy", "unsafe-best-match", "--python", sys.executable]
+        words += ["--python-version", PATCHES[python], "--python-platform", str(uv_platform(*PLATFORM.rsplit("-", 1))), "-"]
+        environment = {**os.environ, "UV_CACHE_DIR": str(self.work / "uv-cache"), "UV_PYTHON_DOWNLOADS": "never"}
+        text = "".join(f"{pin}\n" for pin in pins)
+        return subprocess.run(words, input=text, capture_output=True, text=True, env=environment, check=False, timeout=300)
+
+
+class Pip(Installer):
+    """The newest pip for each interpreter at hand, which resolves for this machine."""
+
+    refused = (
+        "ResolutionImpossible",
+        "No matching distribution found",
+        "conflicting dependencies",
+        "requires a different Python",
+    )
+
+    def run(self, pins: list[str], python: str) -> subprocess.CompletedProcess[str]:
+        """Let it say what it would install."""
+        tool = self.work / "tools" / f"pip-{python}" / "bin" / "python"
+        if not tool.exists():
+            subprocess.run([interpreters()[python], "-m", "venv", str(tool.parent.parent)], check=True)
+            upgrade = [str(tool), "-m", "pip", "--isolated", "install", "--quiet", "--only-binary=:all:", "--upgrade", "pip"]
+            subprocess.run(upgrade, check=True)
+        words = [str(tool), "-m", "pip", "--isolated", "--no-input", "--no-color", "--disable-pip-version-check", "install"]
+        words += [
+            "--dry-run",
+            "--ignore-installed",
+            "--quiet",
+            "--only-binary=:all:",
+            "--cache-dir",
+            str(self.work / "pip-cache"),
+        ]
+        return subprocess.run([*words, *pins], capture_output=True, text=True, check=False, timeout=600)
 
 
 def beyond(words: str, known: Iterable[str]) -> list[str]:
@@ -185,7 +219,8 @@ def beyond(words: str, known: Iterable[str]) -> list[str]:
 def tied(pins: Iterable[Listed], python: str) -> bool:
     """Return whether requirements that hold there connect all pins."""
     pins = list(pins)
-    links = {(one.distribution, other) for one in pins for other in _required(one, python)}
+    names = {one.distribution for one in pins}
+    links = {(one.distribution, other) for one in pins for other in _required(one, python) if other in names}
     reached = {pins[0].distribution}
     for _ in pins:
         reached |= {b for a, b in links if a in reached} | {a for a, b in links if b in reached}
@@ -223,12 +258,12 @@ def judge(base: KnowledgeBase, question: Question, uv: Uv, releases: Mapping[str
     ok, words = uv(cell.packages, question.python)
     told |= {"uv": "ok" if ok else "refused", "words": words}
     try:
-        answer = resolve(facts, question.request(facts))
+        answer = resolve(facts, question.request(facts), near=False)
         told |= told_of(facts, answer)
-        plain = base.explain(
-            {}, [f"{name}=={version}" for name, version in question.pins] + [f"python=={question.python}", "os==linux"]
-        )
-        told["plain"] = told_of(facts, plain)
+        if not ok:
+            words_asked = [f"{name}=={version}" for name, version in question.pins]
+            plain = resolve(facts, base.request({"python": question.python, "os": "linux"}, words_asked), near=False)
+            told["plain"] = told_of(facts, plain)
     except CompatkbError as error:
         return told | {"difference": STRANGE, "error": f"{type(error).__name__}: {error}"}
     kind = difference(answer.verdict, Outcome.OK if ok else Outcome.CONFLICT)
@@ -260,7 +295,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20261128)
     parser.add_argument("--work", type=Path, required=True, help="folder for what uv and pip say")
     parser.add_argument("--pip-every", type=int, default=0, metavar="N", help="ask pip each N-th question, too")
-    parser.add_argument("--uv-only", action="store_true", help="ask uv alone, and keep what it says for later")
+    parser.add_argument("--installers-only", action="store_true", help="do not ask compatkb")
     parser.add_argument("--jobs", type=int, default=4, help="so many questions to uv at a time")
     parser.add_argument("--out", type=Path, help="a line a question")
     arguments = parser.parse_args()
@@ -269,55 +304,42 @@ def main() -> None:
     base = KnowledgeBase(ROOT / "data")
     products = {product.distribution or product.id: product.id for product in base.facts.products.values()}
     releases = {name: held for name, listed in recorded().items() if (held := held_of(base.facts, products[name], listed))}
-    uv = Uv(work / f"uv-{base.data_date}.jsonl", work / "uv-cache")
+    uv = Uv(work, base.data_date)
     asked = drawn(releases, arguments.count, arguments.seed, products)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for number, _ in enumerate(pool.map(lambda one: uv(one.cell(base.facts).packages, one.python), asked), 1):
             print(f"\ruv {number} of {arguments.count}", end="", file=sys.stderr, flush=True)
-    if arguments.uv_only:
+    if arguments.pip_every:
+        ask_pip(base, asked[:: arguments.pip_every], uv, Pip(work, base.data_date))
+    if arguments.installers_only:
         return
     found = []
     for number, question in enumerate(asked, 1):
         found.append(judge(base, question, uv, releases))
+        if arguments.out:
+            with arguments.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found[-1], ensure_ascii=False) + "\n")
         print(f"\r{number} of {arguments.count}", end="", file=sys.stderr, flush=True)
-    if arguments.out:
-        arguments.out.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in found), encoding="utf-8")
     for kind, count in Counter(line["difference"] or "agree" for line in found).most_common():
         print(f"{count:5}  {kind}")
     for line in found:
         if line["difference"] in FAULTS:
             print(json.dumps(line, ensure_ascii=False))
-    if arguments.pip_every:
-        ask_pip(base, asked[:: arguments.pip_every], uv, work)
     sys.exit(any(line["difference"] in FAULTS for line in found))
 
 
-def ask_pip(base: KnowledgeBase, asked: Iterable[Question], uv: Uv, work: Path) -> None:
-    """Ask pip, too, and print where it differs from uv."""
-    context = run_context(base.facts, ROOT / "data", work / "cells", work, base.data_date)
-    ask = Kept(work / f"pip-{base.data_date}.jsonl", context)
+def ask_pip(base: KnowledgeBase, asked: Iterable[Question], uv: Uv, pip: Pip) -> None:
+    """Ask pip, too, where there is an interpreter, and print where it differs from uv."""
     said: Counter[str] = Counter()
-    for number, question in enumerate(question for question in asked if question.python in context.interpreters):
-        cell = question.cell(base.facts)
-        outcome, detail = ask(cell)
-        ok, words = uv(cell.packages, question.python)
-        same = outcome is not Outcome.NOT_CHECKED and ok == (outcome is Outcome.OK)
-        said[f"{outcome}, uv {'ok' if ok else 'refused'}"] += 1
-        if not same:
-            print(
-                json.dumps(
-                    {
-                        "pins": dict(cell.packages),
-                        "python": question.python,
-                        "pip": str(outcome),
-                        "detail": detail,
-                        "uv": words,
-                    }
-                )
-            )
+    for number, question in enumerate(question for question in asked if question.python in interpreters()):
+        pins = question.cell(base.facts).packages
+        (ok, words), (fine, why) = uv(pins, question.python), pip(pins, question.python)
+        said[f"pip {'ok' if fine else 'refuses'}, uv {'ok' if ok else 'refuses'}"] += 1
+        if ok != fine:
+            print(json.dumps({"pins": dict(pins), "python": question.python, "pip": why or "ok", "uv": words or "ok"}))
         print(f"\rpip {number}", end="", file=sys.stderr, flush=True)
     for kind, count in said.most_common():
-        print(f"{count:5}  pip {kind}")
+        print(f"{count:5}  {kind}")
 
 
 if __name__ == "__main__":

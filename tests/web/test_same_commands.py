@@ -25,6 +25,8 @@ from compatkb.web.responses import Api
 SEED, MANY, FEW = 500, 500, 12
 META = {"io.modelcontextprotocol/protocolVersion": STATELESS[0], "io.modelcontextprotocol/clientCapabilities": {}}
 CUT = "... (cut;"
+COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")
+PIN = re.compile(r"[\w.\[\],-]+(?:==|[<>!~]=?)")
 Commands = list[tuple[str, ...]]
 """The words of each command, as a shell reads them."""
 
@@ -65,7 +67,7 @@ def drawn(facts: Snapshot, count: int) -> list[list[str]]:
 
 def commands_of(lines: str) -> Commands:
     """Return the commands that install, of some lines: words with quotes of any shell are read alike."""
-    return [tuple(shlex.split(line)) for line in lines.splitlines() if re.match(r"\s*(?:python -m )?pip install ", line)]
+    return [tuple(shlex.split(line)) for line in lines.splitlines() if COMMAND.fullmatch(line)]
 
 
 def of_screen(text: str) -> Told:
@@ -73,7 +75,8 @@ def of_screen(text: str) -> Told:
     sections: dict[str, Commands] = {}
     ways: list[Commands] = []
     title = ""
-    for line in text.splitlines():
+    head, _, body = text.partition("\n\n")
+    for line in body.splitlines():
         if match := re.match(r"  on (\w.*?)(?:: .*)?$", line):
             title = match[1]
         elif re.match(r"  \d  ", line):
@@ -84,7 +87,7 @@ def of_screen(text: str) -> Told:
                 ways[-1] += found
             elif indent == 4:
                 sections.setdefault(title, []).extend(found)
-    return Told(_headline(text.partition("\n\n")[0]), sections, ways)
+    return Told(_headline(head), sections, ways)
 
 
 def _headline(text: str) -> str:
@@ -92,16 +95,21 @@ def _headline(text: str) -> str:
     return " ".join(text.partition("   ")[2].split())
 
 
+def _text(html: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", html))
+
+
 def of_page(html: str) -> Told:
     """Return what a page tells: its parts with the recipe for pip, and the pins of its ways out."""
     sections: dict[str, Commands] = {}
     for part in re.split(r'<div class="part">', html)[1:]:
         head = re.search(r'<p class="file on">(.*?)</p>', part)
-        title = unescape(re.sub("<[^>]+>", "", head[1])).partition(":")[0] if head else ""
+        title = _text(head[1]).partition(":")[0] if head else ""
         recipe = re.search(r'data-with="pip">.*?<pre[^>]*>(.*?)</pre>', part, re.S)
         if recipe:
-            sections.setdefault(re.sub("^On ", "", title), []).extend(commands_of(unescape(re.sub("<[^>]+>", "", recipe[1]))))
-    return Told("", sections, [])
+            found = commands_of(_text(recipe[1]))
+            sections.setdefault(re.sub("^On ", "", title), []).extend(found)
+    return Told("", {title: found for title, found in sections.items() if found}, [])
 
 
 def of_api(answer: dict[str, Any]) -> dict[str, list[Commands]]:
@@ -109,7 +117,7 @@ def of_api(answer: dict[str, Any]) -> dict[str, list[Commands]]:
     found: dict[str, list[Commands]] = {}
     for stack in [*answer["stacks"], *(near["stack"] for near in answer["nearest"]), *(b["stack"] for b in answer["beside"])]:
         for system in stack["os"]:
-            found.setdefault(system, []).append([tuple(shlex.split(line)) for line in stack["install"]])
+            found.setdefault(system, []).append(commands_of("\n".join(stack["install"])))
     return found
 
 
@@ -154,13 +162,13 @@ class Places:
         page = self.site.answer_page(question)
         if (shown := of_page(page)).sections != told.sections:
             yield f"page: {shown.sections}, not {told.sections}"
-        if told.headline not in " ".join(unescape(re.sub("<[^>]+>", "", page)).split()):
+        if told.headline not in " ".join(_text(page).split()):
             yield f"page: not the sentence {told.headline!r}"
-        ways = re.findall(r"<code[^>]*>(.*?)</code>", page[page.find("<main") :], re.S)
-        pins = {unescape(re.sub("<[^>]+>", "", pin)) for pin in ways}
+        shown_pins = [set(_text(found).split()) for found in re.findall(r"<code[^>]*>(.*?)</code>", page, re.S)]
+        tried = [set(words) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.S) for words in commands_of(_text(text))]
         for way in told.ways:
-            wanted = " ".join(word for command in way for word in command if re.match(r"[\w.\[\],-]+(?:==|[<>!~]=?)", word))
-            if way and wanted not in pins:
+            wanted = {word for command in way for word in command if PIN.match(word)}
+            if not any(wanted <= pins for pins in (*shown_pins, set().union(*tried))):
                 yield f"page: no way out to {wanted}"
 
     def _of_api(self, told: Told, answer: dict[str, Any]) -> Iterator[str]:
@@ -169,7 +177,7 @@ class Places:
         names = {element.version for element in self.asker.facts.elements("os")[:]}
         for title, found in told.sections.items():
             families = [name for name in ("linux", "windows", "macos") if name in title.lower()]
-            there = [one for name in families for one in by_system.get(name, [])[:1]] if set(families) <= names else []
+            there = [one for name in families for one in by_system.get(name, [])] if set(families) <= names else []
             if title and families and not any(found == one for one in there):
                 yield f"API: {title}: {there}, not {found}"
             elif found not in every:

@@ -124,7 +124,8 @@ def _ways_out(asker: Asker, question: PageQuestion, view: AnswerView) -> Iterato
     normal = question_of(view.request, question)
     for way in view.ways[:MOST]:
         asked, stack = _asked(asker, normal, way)
-        pins = " ".join(pin for step in steps_of(stack) for pin in step.pins)
+        steps = [pin for step in steps_of(stack) for pin in step.pins]
+        pins = " ".join(steps or re.findall(r"\S+==\S+", " ".join(pip_commands(stack))))  # no index has what is compiled
         yield WayOut(way.title, stack.verdict, platforms([stack]), pins, asked)
 
 
@@ -137,7 +138,7 @@ def _asked(asker: Asker, question: PageQuestion, way: Way) -> tuple[PageQuestion
             best = asker.view(asked).best
         except CompatkbError:
             continue
-        if best and [build.version for build in best.main] == [build.version for build in way.stack.main]:
+        if best and steps_of(best) == steps_of(way.stack) and set(way.stack.python) <= set(best.python):
             return asked, best
     return asked, way.stack
 
