@@ -54,6 +54,8 @@ WEIGHTS = {
     **dict.fromkeys(("neural-compressor", "bitsandbytes", "onnxruntime", "openvino"), 2),
 }
 NEAREST = 5
+PATIENCE = 150
+"""Seconds within which pip answers, or is not asked about a question."""
 BEYOND = "refused for what distributions require that data/index lacks"
 TIED = "accepted and unknown, though requirements tie every pin to another"
 COMPANIONS = "the pins resolve, and refused with the companions that nobody asked for"
@@ -201,7 +203,7 @@ class Pip(Installer):
             "--cache-dir",
             str(self.work / "pip-cache"),
         ]
-        return subprocess.run([*words, *pins], capture_output=True, text=True, check=False, timeout=600)
+        return subprocess.run([*words, *pins], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def beyond(words: str, known: Iterable[str]) -> list[str]:
@@ -333,7 +335,12 @@ def ask_pip(base: KnowledgeBase, asked: Iterable[Question], uv: Uv, pip: Pip) ->
     said: Counter[str] = Counter()
     for number, question in enumerate(question for question in asked if question.python in interpreters()):
         pins = question.cell(base.facts).packages
-        (ok, words), (fine, why) = uv(pins, question.python), pip(pins, question.python)
+        ok, words = uv(pins, question.python)
+        try:
+            fine, why = pip(pins, question.python)
+        except subprocess.TimeoutExpired:
+            said[f"pip said nothing in {PATIENCE} s"] += 1
+            continue
         said[f"pip {'ok' if fine else 'refuses'}, uv {'ok' if ok else 'refuses'}"] += 1
         if ok != fine:
             print(json.dumps({"pins": dict(pins), "python": question.python, "pip": why or "ok", "uv": words or "ok"}))
