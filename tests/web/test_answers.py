@@ -59,7 +59,8 @@ def test_ways_lead_to_what_they_name(asker: Asker) -> None:
         for way in shown_of(asker, question, asker.view(question))["ways"]:
             stack = asker.view(way.question).stacks[0]
             pins = " ".join(pin for step in commands.steps_of(stack) for pin in step.pins)
-            assert (stack.verdict, pins) == (way.verdict, way.pins), (question, way)
+            assert stack.verdict == way.verdict, (question, way)
+            assert pins == way.pins or commands.compiled_of(stack), (question, way)
             followed += 1
     assert followed > 20
 

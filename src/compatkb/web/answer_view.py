@@ -124,9 +124,10 @@ def _ways_out(asker: Asker, question: PageQuestion, view: AnswerView) -> Iterato
     normal = question_of(view.request, question)
     for way in view.ways[:MOST]:
         asked, stack = _asked(asker, normal, way)
-        steps = [pin for step in steps_of(stack) for pin in step.pins]
-        pins = " ".join(steps or re.findall(r"\S+==\S+", " ".join(pip_commands(stack))))  # no index has what is compiled
-        yield WayOut(way.title, stack.verdict, platforms([stack]), pins, asked)
+        pins = [pin for step in steps_of(stack) for pin in step.pins]
+        if compiled_of(stack):  # which no index has
+            pins = re.findall(r"\S+==\S+", " ".join(pip_commands(stack)))
+        yield WayOut(way.title, stack.verdict, platforms([stack]), " ".join(pins), asked)
 
 
 def _asked(asker: Asker, question: PageQuestion, way: Way) -> tuple[PageQuestion, StackView]:
