@@ -54,7 +54,7 @@ WEIGHTS = {
     **dict.fromkeys(("neural-compressor", "bitsandbytes", "onnxruntime", "openvino"), 2),
 }
 NEAREST = 5
-PATIENCE = 150
+PATIENCE = 300
 """Seconds within which pip answers, or is not asked about a question."""
 BEYOND = "refused for what distributions require that data/index lacks"
 TIED = "accepted and unknown, though requirements tie every pin to another"
@@ -200,8 +200,8 @@ class Pip(Installer):
             "--ignore-installed",
             "--quiet",
             "--only-binary=:all:",
-            "--cache-dir",
-            str(self.work / "pip-cache"),
+            "--no-cache-dir",
+            "--use-feature=fast-deps",
         ]
         return subprocess.run([*words, *pins], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
@@ -312,7 +312,7 @@ def main() -> None:
         for number, _ in enumerate(pool.map(lambda one: uv(one.cell(base.facts).packages, one.python), asked), 1):
             print(f"\ruv {number} of {arguments.count}", end="", file=sys.stderr, flush=True)
     if arguments.pip_every:
-        ask_pip(base, asked[:: arguments.pip_every], uv, Pip(work, base.data_date))
+        ask_pip(base, asked[:: arguments.pip_every], uv, Pip(work, base.data_date), arguments.jobs)
     if arguments.installers_only:
         return
     found = []
@@ -330,21 +330,25 @@ def main() -> None:
     sys.exit(any(line["difference"] in FAULTS for line in found))
 
 
-def ask_pip(base: KnowledgeBase, asked: Iterable[Question], uv: Uv, pip: Pip) -> None:
+def ask_pip(base: KnowledgeBase, asked: Iterable[Question], uv: Uv, pip: Pip, jobs: int) -> None:
     """Ask pip, too, where there is an interpreter, and print where it differs from uv."""
     said: Counter[str] = Counter()
-    for number, question in enumerate(question for question in asked if question.python in interpreters()):
+
+    def both(question: Question) -> None:
         pins = question.cell(base.facts).packages
         ok, words = uv(pins, question.python)
         try:
             fine, why = pip(pins, question.python)
         except subprocess.TimeoutExpired:
             said[f"pip said nothing in {PATIENCE} s"] += 1
-            continue
+            return
         said[f"pip {'ok' if fine else 'refuses'}, uv {'ok' if ok else 'refuses'}"] += 1
         if ok != fine:
             print(json.dumps({"pins": dict(pins), "python": question.python, "pip": why or "ok", "uv": words or "ok"}))
-        print(f"\rpip {number}", end="", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for number, _ in enumerate(pool.map(both, (one for one in asked if one.python in interpreters())), 1):
+            print(f"\rpip {number}", end="", file=sys.stderr, flush=True)
     for kind, count in said.most_common():
         print(f"{count:5}  {kind}")
 

@@ -123,7 +123,7 @@ def of_api(answer: dict[str, Any]) -> dict[str, list[Commands]]:
 class Plain(Asker):
     """An asker for pages whose buttons are not judged: whether they lead anywhere is another question, and takes long."""
 
-    def state(self, question: PageQuestion) -> ChoiceState:
+    def state(self, _: PageQuestion) -> ChoiceState:
         """Return that it may lead somewhere."""
         return ChoiceState(False)
 
