@@ -97,3 +97,14 @@ def test_the_json_has_the_same(run: Callable[..., Run]) -> None:
     assert release["machine"]["known_issues"]
     kernel = json.loads(run("show", "linux-kernel", "6.8", "--format", "json").out)["releases"][0]
     assert [record["system"] for record in kernel["machine"]["carried"]] == ["ubuntu24.04"]
+
+
+def test_a_number_that_is_not_listed_is_a_version(run: Callable[..., Run]) -> None:
+    """Its neighbours and the issues whose range it is in are told; what is no number stays an error."""
+    done = run("show", "windows-driver", "32.0.101.6700")
+    assert (done.code, row(done.out, "known issues") != "") == (0, True)
+    assert "after 32.0.101.6314 and before 32.0.101.6881" in row(done.out, "note")
+    assert "xe by default" in row(run("show", "linux-kernel", "6.18.5").out, "platforms")
+    assert run("show", "compute-runtime", "99.1").code == 7
+    assert run("show", "windows-driver", "nonsense").code == 2
+    assert run("show", "torch", "2.13.9").code == 2

@@ -26,6 +26,7 @@ from compatkb.store.records import Element, Product, picked
 from compatkb.store.suggestions import Suggestions
 
 Content = dict[str, Any]
+_NUMBER = re.compile(r"\d+(\.\d+)+")
 _SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
 
 
@@ -86,8 +87,13 @@ class Catalog:
         return told
 
     def chosen(self, product: Product, version: str) -> list[Content]:
-        """Return the releases that a version word means, newest first; raises UsageError where there is none."""
+        """Return the releases that a version word means, newest first; raises UsageError where there is none.
+
+        Of a part of a machine what is known by range, where the number itself is not listed.
+        """
         mask = find_versions(self.facts, product, version)
+        if not mask and product.machine and _NUMBER.fullmatch(version) and not is_newer(self.facts, product, version):
+            return [self._unlisted(product, version)]
         if not mask:
             if is_newer(self.facts, product, version):
                 raise newer_version(self.facts, product, version)
@@ -142,6 +148,20 @@ class Catalog:
             "disputes": DisputeFinder(self.facts).of_elements(product.id, bits),
             "features": Features(self.facts, self.day).of_release(product.id, bits),
             "machine": MachineText(self.facts).of_release(product, builds, word),
+        }
+
+    def _unlisted(self, product: Product, version: str) -> Content:
+        """Return what is known of a version of a part of a machine that the data do not list."""
+        machine = MachineText(self.facts)
+        below, above = machine.around(product, version)
+        place = f"after {below} and before {above}" if below else f"before {above}"
+        lists = ("security", "disputed", "sources", "builds", "claims", "claimed_by", "disputes", "features")
+        return {
+            "version": version,
+            **dict.fromkeys(("released", "released_basis", "eol")),
+            "note": f"These data do not list this version; it is {place}.",
+            **{name: [] for name in lists},
+            "machine": machine.of_number(product, version),
         }
 
     def _links(self, product: Product, build: Any) -> list[Content]:

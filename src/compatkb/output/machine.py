@@ -1,11 +1,11 @@
 """What hardware needs of the machine below its packages: kernel and driver, which of them binds, and which system has it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from compatkb.core.vocabulary import Certainty, Kind
-from compatkb.engine.known_issues import KnownIssue, known_issues
+from compatkb.engine.known_issues import IssueCondition, Surroundings, holds, known_issues
 from compatkb.output.issue_text import EFFECTS, spec_in_words
 from compatkb.output.labels import HARDWARE, SYSTEM, Names
 from compatkb.store.records import Edge, Element, Product, Request
@@ -139,11 +139,22 @@ class MachineText(Names):
             "devices": [_picked(card, "id name family hardware listed_by first on lowest last") for card in listed],
             "kernel_drivers": list(self._kernel_drivers(product, version)),
             "carried": [_picked(record, "system archive packages kernel kernel_package on note") for record in carried],
-            "known_issues": [
-                {**_picked(issue._asdict(), "id title effect state read"), "sources": [u or t for t, u in issue.sources]}
-                for issue in self.issues_of(product, bits)
-            ],
+            "known_issues": self._issues(lambda c: c.product == product.id and bool(c.mask & bits)),
         }
+
+    def of_number(self, product: Product, version: str) -> Content:
+        """Return what is known by range of a version that the data do not list, in the same form."""
+        place = Surroundings({product.id: (version,)}, is_whole=False)
+        issues = self._issues(lambda c: c.product == product.id and holds(self.facts, c, place) is True)
+        drivers = list(self._kernel_drivers(product, series(version)))
+        return {"requires": [], "devices": [], "kernel_drivers": drivers, "carried": [], "known_issues": issues}
+
+    def around(self, product: Product, version: str) -> tuple[str, str]:
+        """Return the nearest versions below and above one that are listed; empty where there is none."""
+        known = sorted({e.release for e in self.facts.elements(product.id)}, key=numbers)
+        below = [each for each in known if numbers(each) < numbers(version)]
+        above = [each for each in known if numbers(each) > numbers(version)]
+        return below[-1] if below else "", above[0] if above else ""
 
     def _kernel_drivers(self, product: Product, version: str) -> Iterator[Content]:
         """Yield how drivers take hardware: in the releases that were read, or in the one of a kernel that is asked about."""
@@ -155,15 +166,19 @@ class MachineText(Names):
                 taken = {how: [release for release, other in tables if other == how] for _, how in tables}
                 yield {"driver": record["driver"], "hardware": record["hardware"], "taken": taken}
 
-    def issues_of(self, product: Product, bits: int) -> list[KnownIssue]:
-        """Return the known issues that name some elements of a product, the gravest and the open ones first."""
+    def _issues(self, concerns: Callable[[IssueCondition], bool]) -> list[Content]:
+        """Return the known issues with a condition of a kind, the gravest first, those of single operators last."""
         effects = list(EFFECTS)
         found = [
             issue
             for issue in known_issues(self.facts)
-            if issue.state != "not-reproduced" and any(c.product == product.id and c.mask & bits for c in issue.conditions)
+            if issue.state != "not-reproduced" and any(map(concerns, issue.conditions))
         ]
-        return sorted(found, key=lambda issue: (not issue.ranks, effects.index(issue.effect), issue.state != "open"))
+        found.sort(key=lambda issue: (not issue.ranks, effects.index(issue.effect), issue.state != "open"))
+        return [
+            {**_picked(issue._asdict(), "id title effect state read"), "sources": [u or t for t, u in issue.sources]}
+            for issue in found
+        ]
 
     def release_rows(self, product: Product, content: Content) -> Iterator[tuple[str, str, int]]:
         """Yield the label, the text and the weight of what is known of a release as a part of a machine."""
