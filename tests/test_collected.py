@@ -20,6 +20,7 @@ kind = "tags"
 repo = "maker/runtime"
 tags = "\\\\d\\\\d\\\\.\\\\d+"
 since = "23"
+lines = { "24" = "Of the long line." }
 manifest = "manifest.yml"
 built-with = [{ product = "compiler", key = "igc" }]
 """
@@ -244,6 +245,7 @@ def test_what_was_collected_is_read_as_releases_and_claims(knowledge: Knowledge)
     """Releases have the days of their tags; neighbours that were built with one version are one claim."""
     releases = {e.version: e.release.released for e in knowledge.elements["runtime"]}
     assert list(releases) == ["23.1", "23.9", "23.10", "24.1"]
+    assert [e.version for e in knowledge.elements["runtime"] if e.release.note] == ["24.1"]
     assert str(releases["23.9"] and releases["23.9"].on) == "2026-01-04"
     built = {
         (claim.of, *claim.to) for claim in (c.claim for c in knowledge.claims.values()) if claim.id.startswith("runtime-")

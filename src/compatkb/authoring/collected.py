@@ -14,7 +14,7 @@ from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import Basis, Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
 from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, TagRow
-from compatkb.schema.feed import KernelFeed
+from compatkb.schema.feed import KernelFeed, TagFeed
 from compatkb.schema.guides import GraphicsEntry
 from compatkb.schema.product import Moment
 
@@ -53,8 +53,10 @@ def with_collected(
     hardware, by_kernel = "", defaultdict[str, list[KernelSupport]](list)
     added: dict[str, _Additions] = defaultdict(lambda: _Additions({}, [], {}))
     for file in collected:
+        feeds = known[file.product].feed if file.product in known else ()
+        lines = {series: says for feed in feeds if isinstance(feed, TagFeed) for series, says in feed.lines.items()}
         for tags in file.tags:
-            _add_tags(file.product, tags, file.seen, added)
+            _add_tags(file.product, tags, lines, file.seen, added)
         devices = {row.id: _Listed(read, row, file.seen) for read in file.devices for row in read.rows}
         if machine and devices and file.product in known:
             machine = _with_ids(machine, devices, known[file.product])
@@ -102,7 +104,7 @@ def _dated(release: Release, collected: Release | None) -> Release:
 # -- tags ---------------------------------------------------------------------------------------------------------------
 
 
-def _add_tags(product: str, tags: TagsRead, seen: date, added: dict[str, _Additions]) -> None:
+def _add_tags(product: str, tags: TagsRead, lines: Mapping[str, str], seen: date, added: dict[str, _Additions]) -> None:
     own = added[product]
     for row in tags.rows:
         ref = row.tag or row.version
@@ -114,7 +116,8 @@ def _add_tags(product: str, tags: TagsRead, seen: date, added: dict[str, _Additi
         name = f"tag-{product}-{row.version}"
         own.sources[name] = source
         released = Moment(on=row.on, basis="tag-commit", sources=(name,))
-        own.releases[row.version] = Release(version=row.version, released=released, sources=(name,))
+        note = next((says for series, says in lines.items() if row.version.startswith(f"{series}.")), None)
+        own.releases[row.version] = Release(version=row.version, released=released, note=note, sources=(name,))
     for number, component in enumerate(tags.built_with):
         _add_component(product, tags, number, component, seen, added)
 

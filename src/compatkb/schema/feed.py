@@ -24,6 +24,7 @@ class TagFeed(Record):
     tags: Text  # a pattern for the whole name of a tag; its group is the version
     since: Text | None = None  # the first version that counts
     named: bool = False  # only those that a manifest of another product names
+    lines: dict[Text, Text] = {}  # a series that goes on beside the others: a remark on its releases
     manifest: Text | None = None
     built_with: tuple[BuiltFrom, ...] = ()
 
