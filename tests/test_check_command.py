@@ -1,6 +1,7 @@
 """`compatkb check` on files: output, exit codes, mending, baseline and configuration; and what documents it leaves alone."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -205,3 +206,34 @@ def test_links_into_nothing_are_passed_over(run: Runner, tmp_path: Path) -> None
     (tmp_path / "requirements-dev.txt").write_text("torch==2.8.0\n")
     assert run("check", str(tmp_path)).code == 0
     assert run("check", str(tmp_path / "requirements.txt")).code == 2
+
+
+def test_only_what_a_change_brings_counts(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--diff-base leaves out what the revision had, also under an old name; what is no commit is wrong usage."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.example", *words], check=True, capture_output=True)
+
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    (tmp_path / "requirements.txt").write_text("torch==2.7.1\nintel-extension-for-pytorch==2.8.0\n", encoding="utf-8")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "a")
+    assert run("check", "--fail-on", "info").code == 1
+    assert run("check", "--fail-on", "info", "--diff-base", "HEAD").code == 0
+    git("mv", "requirements.txt", "constraints-of-old.txt")
+    (tmp_path / "requirements.txt").write_text("torch==2.4.9\n", encoding="utf-8")
+    done = run("check", "--diff-base", "HEAD", "--format", "json")
+    assert [(f["path"], f["rule"]) for f in json.loads(done.out)["findings"]] == [("requirements.txt", "pin-unpublished")]
+    assert run("check", "--diff-base", "nothing").code == run("check", "--diff-base=--help").code == 2
+
+
+def test_a_folder_is_no_environment_by_its_name(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder `env` or `build` is read unless it holds what an environment or a build has made."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("env", "build", "venv"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "requirements.txt").write_text("torch==2.4.9\n", encoding="utf-8")
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    found = json.loads(run("check", "--format", "json").out)
+    assert [finding["path"] for finding in found["findings"]] == ["build/requirements.txt", "env/requirements.txt"]

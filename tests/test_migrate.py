@@ -296,3 +296,38 @@ def test_check_does_not_load_it() -> None:
     code = "import sys, compatkb.cli.checking; print([name for name in sys.modules if name.startswith('compatkb.migrate')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+INTEL = "https://pytorch-extension.intel.com/release-whl/stable/xpu/us/"
+STEPS = f"""FROM some/image:1
+RUN pip install torchvision==0.16.0.post2 --extra-index-url {INTEL}
+RUN pip install torch==2.1.0.post2 intel-extension-for-pytorch==2.1.30+xpu \\
+    oneccl_bind_pt==2.1.300+xpu \\
+    --extra-index-url {INTEL} accelerate
+"""
+
+
+def test_each_command_keeps_an_index_of_its_own(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option counts for its command alone; --diff shows the very text that --fix writes."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "Dockerfile"
+    file.write_text(STEPS, encoding="utf-8")
+    shown = run("migrate", "--diff").out
+    run("migrate", "--fix")
+    after = file.read_text(encoding="utf-8")
+    added = {line[1:] for line in shown.splitlines() if line.startswith("+") and not line.startswith("+++")}
+    assert added <= set(after.splitlines())
+    commands = after.replace("\\\n", " ").splitlines()[1:]
+    assert all("download.pytorch.org/whl/xpu" in command for command in commands if "+xpu" in command)
+    assert "oneccl" not in after
+    assert run("migrate", "--diff").out == ""
+
+
+def test_a_step_with_what_is_not_known_stays(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nothing is known of may need what is discontinued, or its index: nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "Dockerfile"
+    file.write_text(STEPS.replace("torchvision==0.16.0.post2", "--pre ipex-llm[xpu]"), encoding="utf-8")
+    before = file.read_text(encoding="utf-8")
+    run("migrate", "--fix")
+    assert file.read_text(encoding="utf-8") == before

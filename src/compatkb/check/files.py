@@ -91,6 +91,12 @@ def _skipped(root: str, name: str, settings: Settings) -> bool:
     return hidden or name in _LEFT_OUT or made or is_environment or settings.leaves_out(_inside(path, settings))
 
 
+def is_left_out(path: Path, settings: Settings) -> bool:
+    """Return whether a file would not be found below a folder, by the names in its path from the working directory."""
+    hidden = any(part.startswith(".") and part not in (*_HIDDEN, os.pardir) for part in path.parts[:-1])
+    return hidden or any(part in _LEFT_OUT for part in path.parts) or settings.leaves_out(_inside(path, settings))
+
+
 def _inside(path: Path, settings: Settings) -> str:
     """Return a path as patterns of the settings see it: from the folder of the settings."""
     return Path(os.path.relpath(path, settings.folder or ".")).as_posix()

@@ -3,14 +3,14 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.config import NEVER, Settings, parse_settings
-from compatkb.check.document import CheckContext, TextDocument
+from compatkb.check.document import CheckContext, TextDocument, diff, mended
 from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_text, parse_baseline
@@ -57,6 +57,9 @@ def check(
     write_baseline: Annotated[
         str | None, o.value("--write-baseline", "FILE", "write the findings there, so that only new ones count from then on")
     ] = None,
+    diff_base: Annotated[
+        str | None, o.value("--diff-base", "REF", "report only what is new since this commit or branch of git")
+    ] = None,
     fail_on: Annotated[Level | None, o.option("--fail-on", "exit 1 at this level or above (default: error)")] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
@@ -87,13 +90,21 @@ def check(
         remark_on_others(passed)
         settings = settings._replace(levels={files.UNREAD.id: files.UNREAD.level, **settings.levels})
     known = None if write_baseline else _baseline(baseline, settings)
-    report = _checked(file_paths, asked, settings, known)
-    if show_diff:
-        return print_diff(report)
-    if fix:
-        done = mend(file_paths, report)
-        report = _checked(file_paths, asked, settings, known) if done else report
-        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
+    documents, unread = _read(file_paths, _OF_ANY_TEXT)
+
+    def judge(documents: Iterable[TextDocument]) -> CheckReport:
+        stating = [document for document in documents if states_versions(document.path, document.text)]
+        return check_documents(stating, asked, settings, known, unread)
+
+    if diff_base is not None:
+        known = (known or Counter()) + _at(diff_base, paths or ["."], asked, settings)
+    report = judge(documents)
+    if show_diff or fix:
+        outcome = fixed(report, documents, judge)
+        if show_diff:
+            return print_diff(documents, outcome)
+        report = outcome.report
+        write_fixed(file_paths, documents, outcome)
     if write_baseline:
         from compatkb.core.atomic_write import write_file
 
@@ -105,13 +116,62 @@ def check(
     return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
 
 
-def print_diff(report: CheckReport) -> int:
-    """Print what --fix would write; 1 where there is anything."""
-    from compatkb.check.document import diff, mended
+Judge = Callable[[Iterable[TextDocument]], CheckReport]
+"""What judges documents, as check and migrate do."""
 
-    changes = [(document, mended(document, findings_of(report, document))[0]) for document in report.documents.values()]
+
+class Fixed(NamedTuple):
+    """Documents with all edits that mend findings, what is left to report, and how many findings are mended."""
+
+    documents: Mapping[str, TextDocument]  # by path
+    report: CheckReport
+    fixes: int
+
+
+def fixed(
+    report: CheckReport, documents: Iterable[TextDocument], judge: Callable[[Iterable[TextDocument]], CheckReport]
+) -> Fixed:
+    """Return what --fix writes and --diff shows: edits are made, and the result judged again, until none is left."""
+    by_path = {document.path: document for document in documents}
+    count = 0
+    for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
+        changed = {}
+        for path, document in by_path.items():
+            text, mending = mended(document, [finding for finding in report.findings if finding.path == path])
+            if text != document.text:
+                changed[path] = TextDocument(path, text, document.encoding, document.head)
+                count += len(mending)
+        if not changed:
+            break
+        by_path |= changed
+        report = judge(by_path.values())
+    return Fixed(by_path, report, count)
+
+
+def print_diff(documents: Iterable[TextDocument], outcome: Fixed) -> int:
+    """Print what --fix would write; 1 where there is anything."""
+    changes = [(document, outcome.documents[document.path].text) for document in documents]
     print("".join(diff(document, after) for document, after in changes), end="")
     return int(any(after != document.text for document, after in changes))
+
+
+def write_fixed(paths: Iterable[Path], documents: Iterable[TextDocument], outcome: Fixed) -> None:
+    """Write the files that changed, and say on stderr how many findings that fixes."""
+    path_by_name = {files.shown(path): path for path in paths}
+    for document in documents:
+        text = outcome.documents[document.path].text
+        if text != document.text:
+            files.write(path_by_name[document.path], document, text)
+    print(f"remark: {outcome.fixes} {'finding was' if outcome.fixes == 1 else 'findings were'} fixed", file=sys.stderr)
+
+
+def _at(ref: str, paths: Sequence[str], asked: CheckContext, settings: Settings) -> "Counter[BaselineEntry]":
+    """Return the findings of a revision as a baseline has them."""
+    from compatkb.check.revision import documents_at
+
+    before = [one for one in documents_at(ref, paths, reads, settings) if states_versions(one.path, one.text)]
+    report = check_documents(before, asked, settings)
+    return Counter(baseline_entry(finding, report.line(finding)) for finding in report.every)
 
 
 def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
@@ -137,12 +197,6 @@ def report_of(text: str) -> tuple[str, Path]:
     return form, Path(target)
 
 
-def _checked(paths: list[Path], asked: CheckContext, settings: Settings, known: Counter[BaselineEntry] | None) -> CheckReport:
-    documents, unread = _read(paths, _OF_ANY_TEXT)
-    stating = [document for document in documents if states_versions(document.path, document.text)]
-    return check_documents(stating, asked, settings, known, unread)
-
-
 def _read(paths: list[Path], of_any_text: tuple[str, ...]) -> tuple[list[TextDocument], list[Finding]]:
     """Return what can be read, and what is to be said of the rest, but for files that may be in any encoding."""
     read = [files.read(path) for path in paths]
@@ -156,27 +210,6 @@ def remark_on_others(passed: Counter[str]) -> None:
         most = ", ".join(f"{count} {kind}" for kind, count in passed.most_common(8))
         more = f" and {len(passed) - 8} more kinds" if len(passed) > 8 else ""
         print(f"remark: not read: {most}{more}; docs/check.md lists what is read", file=sys.stderr)
-
-
-def findings_of(report: CheckReport, document: TextDocument) -> list[Finding]:
-    """Return the findings of one document."""
-    return [finding for finding in report.findings if finding.path == document.path]
-
-
-def mend(paths: list[Path], report: CheckReport) -> int:
-    """Write what mends findings into their files, and return how many findings it mends."""
-    from compatkb.check.document import mended
-
-    count = 0
-    for path in paths:
-        document = report.documents.get(files.shown(path))
-        if document is None:
-            continue
-        text, done = mended(document, findings_of(report, document))
-        if text != document.text:
-            files.write(path, document, text)
-            count += len(done)
-    return count
 
 
 def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], within: int | None = None) -> Settings:
@@ -256,7 +289,7 @@ def _text(path: Path) -> str:
 
 def remark_on(report: CheckReport) -> None:
     """Print on stderr what does not count."""
-    remarks = [(report.accepted, "accepted by comments"), (report.recorded, "known to the baseline")]
+    remarks = [(report.accepted, "accepted by comments"), (report.recorded, "known to the baseline or to the revision")]
     for count, how in remarks:
         if count:
             print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
@@ -285,6 +318,7 @@ def migrate(
 ) -> int:
     """Report what has to change in files; 1 where a finding is at or above --fail-on, or where --diff would change a file."""
     from compatkb.check.migration_rules import RULES
+    from compatkb.migrate.project import migrate as migrate_documents
     from compatkb.migrate.project import reads as may_change
 
     if list_rules:
@@ -295,17 +329,18 @@ def migrate(
     asked = CheckContext(*open_facts(data, as_of))
     _known_device(asked, device)
     file_paths = files.find(paths or ["."], may_change, settings)
-    report = _judged(file_paths, asked, settings, device)
-    if show_diff:
-        return print_diff(report)
-    if fix:
-        done = 0
-        for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
-            if not (mending := mend(file_paths, report)):
-                break
-            done += mending
-            report = _judged(file_paths, asked, settings, device)
-        print(f"remark: {done} {'finding was' if done == 1 else 'findings were'} fixed", file=sys.stderr)
+    documents, unread = _read(file_paths, (".py", ".pyi"))
+
+    def judge(documents: Iterable[TextDocument]) -> CheckReport:
+        return migrate_documents(documents, asked, settings, device=device, unread=unread)
+
+    report = judge(documents)
+    if show_diff or fix:
+        outcome = _sound(fixed(report, documents, judge), documents, asked, settings, judge)
+        if show_diff:
+            return print_diff(documents, outcome)
+        report = outcome.report
+        write_fixed(file_paths, documents, outcome)
     named = ("--device", device) if device else ()
     shown = Shown(report, asked, ("migrate", *named, *(paths or ())))
     return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
@@ -317,8 +352,26 @@ def _known_device(asked: CheckContext, device: str | None) -> None:
         raise UsageError(f"unknown device {device!r}; known: {', '.join(names)}")
 
 
-def _judged(paths: list[Path], asked: CheckContext, settings: Settings, device: str | None) -> CheckReport:
-    from compatkb.migrate.project import migrate as migrate_documents
+def _sound(
+    outcome: Fixed,
+    documents: Sequence[TextDocument],
+    asked: CheckContext,
+    settings: Settings,
+    judge: Judge,
+) -> Fixed:
+    """Return an outcome without the files that `check` would report something new of, which stay as they are."""
 
-    documents, unread = _read(paths, (".py", ".pyi"))
-    return migrate_documents(documents, asked, settings, device=device, unread=unread)
+    def wrong(several: Iterable[TextDocument]) -> Counter[tuple[str, str]]:
+        stating = [one for one in several if reads(one.path) and states_versions(one.path, one.text)]
+        return Counter((one.path, one.rule) for one in check_documents(stating, asked, settings).every)
+
+    before, after = wrong(documents), wrong(outcome.documents.values())
+    worse = {path: rule for (path, rule), count in after.items() if count > before[path, rule]}
+    if not worse:
+        return outcome
+    for path, rule in worse.items():
+        print(f"remark: {path} stays as it is: with the edits, check would report {rule}", file=sys.stderr)
+    kept = {one.path: one if one.path in worse else outcome.documents[one.path] for one in documents}
+    report = judge(kept.values())
+    findings = tuple(one._replace(edits=()) if one.path in worse else one for one in report.findings)
+    return Fixed(kept, report._replace(findings=findings), outcome.fixes)

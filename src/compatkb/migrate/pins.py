@@ -21,7 +21,7 @@ from compatkb.migrate.guide import Guide
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_edit, line_bounds, place_of, removal
 from compatkb.migrate.target import MigrationTarget, MigrationTargets, held_in, image_findings
 from compatkb.parsers.commands.model import PYTHON
-from compatkb.parsers.statement import IndexUse, ParsedFile, RequirementRole
+from compatkb.parsers.statement import IndexUse, ParsedFile, Requirement, RequirementRole
 
 _LOCKS = re.compile(r"lock|pylock")
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<rest>.*)", re.DOTALL)
@@ -180,6 +180,8 @@ class Pins:
             open_ = True
         if target and not open_ and any(self._removed(required) is None for required in ended):
             open_ = True  # one that stays would meet a build that it does not go with
+        if any(use.step in self._steps_of_others(environment) for _, use in environment.indexes if self._ends(use)):
+            open_ = True  # what nothing is known of may be there for the index, or need what is discontinued
         waits = next((f"; {place} must be migrated first" for place in used.values()), "")
         if open_ and not used and not locked and (device is None or target is not None):
             self.stuck.append(f"{ended[0].located.document.path}:{ended[0].located.statement.place.line}")
@@ -193,6 +195,11 @@ class Pins:
             for required in plan.requirements:
                 if required.product.id not in self.guide.ended:
                     self._build(move, required, target)
+
+    def _steps_of_others(self, environment: ProjectEnvironment) -> frozenset[int]:
+        """Return the steps that install packages from an index beside those that the data know."""
+        own = (one for one in environment.reading.statements if isinstance(one, Requirement))
+        return frozenset(one.step for one in own if one.step and self.project.product(one.name, one.tool) is None)
 
     def _target(
         self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]
@@ -320,15 +327,15 @@ class Pins:
 
     def _indexes(self, move: PlanMove, ended: list[ProductRequirement]) -> None:
         uses, target = move.plan.environment.indexes, move.target
-        there = {self.queries.channels.get(address(use.url)) for _, use in uses}
+        there = {(use.step, self.queries.channels.get(address(use.url))) for _, use in uses}  # an option is of its command
         for located, use in uses:
             if not self._ends(use):
                 continue
-            instead = target.url if target and target.channel not in there else ""
+            instead = target.url if target and (use.step, target.channel) not in there else ""
             message = f"this index is there for products that have ended{move.waits}"
             fix = f"ask {instead}" if instead else "take it out"
             edit = index_edit(located.document, self._reading(located.document).kind, use, instead) if move.whole else ()
             sources = tuple(dict.fromkeys(s for w in ended for s in self.guide.ended_sources.get(w.product.id, ())))
             self._add(located, INDEX, message, fix, sources, edit)
             if instead:
-                there.add(target.channel if target else None)
+                there.add((use.step, target.channel if target else None))

@@ -48,6 +48,7 @@ class Channel(Record):
     os: tuple[Id, ...] = ()  # whose names can stand for {os}; on others there are no commands
     mirrors: dict[str, Text] = {}
     hardware: tuple[HardwareId, ...] = ()
+    instead: Id | None = None  # the index that replaced this one, which makers name no more
     note: Text | None = None
     sources: tuple[Id, ...] = ()
 

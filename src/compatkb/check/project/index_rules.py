@@ -1,19 +1,20 @@
 """Rules on indexes: whether those that are asked have what is pinned, serve what is asked for, are declared and answer."""
 
+import re
 from collections.abc import Iterator
 
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
-from compatkb.check.project.environments import ProductRequirement
+from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.indexes import index_option, named, sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
 from compatkb.check.project.listed import cited, lacks
 from compatkb.check.project.pins import at
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries, is_exact
+from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.statement import RequirementRole
+from compatkb.parsers.statement import IndexUse, RequirementRole
 from compatkb.store.records import Element
 
 INDEX = CheckRule(
@@ -23,7 +24,10 @@ INDEX = CheckRule(
 
 @SETTINGS.rule(INDEX)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what the indexes of an environment lack."""
+    """Yield what the indexes of an environment lack, and those that are none."""
+    for located, use in plan.environment.indexes:
+        if use.group == plan.environment.group and (dead := _dead(located, use, queries)):
+            yield dead
     for required in plan.requirements:
         requirement = required.requirement
         if requirement.group != plan.environment.group or requirement.tool == "conda":
@@ -34,6 +38,29 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             yield undeclared
         elif (allowed := queries.allowed(required.product, [requirement.specifier])) and allowed.mask:
             yield from _index(plan, required, allowed, queries)
+
+
+def _dead(located: LocatedStatement, use: IndexUse, queries: ProjectQueries) -> Finding | None:
+    """Return an index that was replaced, or that is named for a kind of build that no release was made for."""
+    channel = queries.channels.get(address(use.url))
+    if instead := queries.superseded.get(channel or ""):
+        message = f"{use.url} was replaced: newer instructions for the same releases name another index"
+        return at(located, INDEX, message, fix=f"name {queries.addresses[instead][0]} by --extra-index-url")
+    base, _, label = address(use.url).rpartition("/")
+    kind = label.rstrip("0123456789.")
+    siblings = {name.rpartition("/")[2] for name in queries.channels if name.rpartition("/")[0] == base}
+    if channel or kind == label or not kind or label in siblings:
+        return None
+    numbers = sorted(_number(one) for one in queries.labels_today if one.rstrip("0123456789.") == kind and one in siblings)
+    if not numbers or not numbers[0] < _number(label) < numbers[-1]:
+        return None
+    near = ", ".join(sorted((one for one in siblings if one.rstrip("0123456789.") == kind), key=_number)[-4:])
+    message = f"{use.url} is no index: PyTorch has builds for {near} and others, and none for {label}"
+    return at(located, INDEX, message, fix="name the index of one of these builds")
+
+
+def _number(label: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", label))
 
 
 def _undeclared(plan: InstallPlan, required: ProductRequirement) -> Finding | None:

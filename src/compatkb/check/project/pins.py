@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from compatkb.check.lookups import urls
+from compatkb.check.project.alternatives import uses_uv
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared
@@ -11,7 +13,7 @@ from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueri
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import slips
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Kind, Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import RequirementRole
@@ -55,6 +57,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         yield from _ended(required, allowed, queries)
     for installed in plan.final.values():
         yield from _platform(plan, installed, queries)
+        yield from _declared(plan, installed, queries)
+        yield from _toolkit(plan, installed, queries)
 
 
 def at(
@@ -244,6 +248,55 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
             return  # what it needs has nothing, which is told there
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a Python that a project admits and a package of it does not: uv and poetry refuse one that is too old."""
+    environment, allowed = plan.environment, installed.allowed
+    bounds = [(located, python) for located, python in environment.pythons if not python.runs]
+    is_bounded = allowed.exact or "<" in allowed.text or "~=" in allowed.text
+    if environment.reading.kind != "pyproject" or not bounds or not is_bounded or not allowed.mask or installed.step < 0:
+        return
+    if queries.facts.products[allowed.product].role == Role.LEAF or any(w.requirement.marker for w in installed.requirements):
+        return
+    located, python = bounds[0]
+    admitted = queries.elements("python", queries.python(python.specifier).mask)
+    usual = [e for e in admitted if not e.version.endswith("t") and (e.since or 0) <= queries.day]
+    refused = [e for e in usual if queries.has_nothing_for(allowed, e)]
+    fit = [e for e in usual if e not in refused]
+    if not refused or not fit:
+        return
+    name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
+    names = ", ".join(e.version for e in refused)
+    message = f"requires-python admits Python {names}, for which {name} has nothing"
+    is_refused = uses_uv(environment.document.text) or installed.tool == "poetry"
+    is_old = refused[0].idx < fit[0].idx
+    fix = f'write ">={fit[0].version}"' if is_old else f'add "<{refused[0].version}"'
+    finding = at(located, PLATFORM, message, fix=fix, about=f"{located.document.path} python", brief=name)
+    certain = Severity.ERROR if is_refused else Severity.WARNING
+    yield finding._replace(level=certain if is_old else Severity.INFO)  # one that is newer need not be used
+
+
+def _toolkit(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a package that needs another release of a toolkit than the one of the image that it is installed in."""
+    for _, image in plan.environment.images:
+        product = queries.toolkit(image.repository)
+        if product is None or not image.tag or image.group.startswith("from:") or installed.step < 0:
+            continue
+        version = image.tag.partition("-")[0]
+        held = queries.lookups.mask(product, version) or queries.lookups.mask(product, version.rpartition(".")[0])
+        builds = queries.elements(installed.allowed.product, installed.allowed.mask)
+        if not held or len({e.version for e in builds}) != 1:
+            continue
+        edges = [e for b in builds for e in queries.facts.edges(b.product, product.id) if e.of_mask >> b.idx & 1]
+        told = [e for e in edges if e.kind in (Kind.NEEDS, Kind.VERIFIED)]
+        if not told or any(e.to_mask & held for e in told):
+            continue
+        wanted = " or ".join(dict.fromkeys(e.spec.removeprefix("==") for e in told))
+        name = f"{queries.facts.products[installed.allowed.product].name} {builds[-1].version}"
+        message = f"{name} is documented with {product.name} {wanted}, and this image has {version}"
+        sources = tuple(url for e in told for url in urls(queries.facts.citations(e.claim)))
+        yield at(installed.parts[-1].located, PLATFORM, message, sources=sources, fix=f"start from {product.name} {wanted}")
 
 
 def _nearest_release(plan: InstallPlan, allowed: AllowedVersions, denial: Denial, queries: ProjectQueries) -> str | None:

@@ -109,6 +109,21 @@ class ProjectQueries:
         return {address(url): channel.id for channel in self.facts.channels for url in channel.addresses}
 
     @cached_property
+    def labels_today(self) -> frozenset[str]:
+        """The labels of the builds of what brings the devices, as far as its newest major version goes."""
+        labels = set()
+        for provider in {route.provider for route in self.facts.routes}:
+            elements = self.facts.elements(provider)
+            major = elements[-1].release.partition(".")[0] if elements else ""
+            labels |= {e.version.partition("+")[2] for e in elements if e.release.partition(".")[0] == major}
+        return frozenset(labels - {""})
+
+    @cached_property
+    def superseded(self) -> Mapping[str, str]:
+        """The index that replaced each one that makers name no more, by id."""
+        return {channel.id: channel.instead for channel in self.facts.channels if channel.instead}
+
+    @cached_property
     def addresses(self) -> Mapping[str, tuple[str, str]]:
         """The address and the style of each channel, by id."""
         return {channel.id: (channel.url or "", channel.style) for channel in self.facts.channels}
@@ -152,8 +167,12 @@ class ProjectQueries:
 
     def is_plain(self, repository: str) -> bool:
         """Return whether images of a repository hold a system, a Python or a toolkit, and no settings of installers."""
-        product = self.lookups.product(repository.rpartition("/")[2].replace("-", " "))
-        return "/" not in repository or (product is not None and product.role == Role.DIMENSION)
+        return "/" not in repository or self.toolkit(repository) is not None
+
+    def toolkit(self, repository: str) -> Product | None:
+        """Return the toolkit that images of a repository hold, by its name, None where it is none of the data."""
+        product = self.lookups.product(repository.rpartition("/")[2].replace("-", " ")) if "/" in repository else None
+        return product if product is not None and product.role == Role.DIMENSION and not product.platform else None
 
     def serving(self, product: str, channels: frozenset[str]) -> frozenset[str]:
         """Return the channels that may have a product: the clients' own, those with it, and with what its metadata demand."""
@@ -166,6 +185,13 @@ class ProjectQueries:
         """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
         asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
         return bool(pythons) and all(text and not self.python(text).mask & pythons.mask for text in asked)
+
+    def has_nothing_for(self, allowed: AllowedVersions, python: Element) -> bool:
+        """Return whether none of these releases can be installed on a Python, by what they ask for or by all their wheels."""
+        one = Pythons(1 << python.idx)
+        builds = self.elements(allowed.product, allowed.mask)
+        has_wheels = any(e.certain for e in builds)
+        return self.requires_other_python(allowed, one) or (has_wheels and self.denial([allowed], one, near=False) is not None)
 
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""

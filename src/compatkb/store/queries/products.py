@@ -80,6 +80,7 @@ class ChannelRecord(NamedTuple):
     note: str | None
     commands: Texts
     os: Words
+    instead: str | None  # the index that replaced it
 
     @property
     def is_index(self) -> bool:
