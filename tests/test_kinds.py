@@ -22,7 +22,10 @@ from conftest import parted
 
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.knowledge_base import Knowledge
+from compatkb.core.clock import Clock
+from compatkb.engine.answer import resolve
 from compatkb.errors import DataError
+from compatkb.request.parser import make_request
 from compatkb.schema import Basis
 
 DEVICES = product(
@@ -326,3 +329,28 @@ def test_the_audio_of_1_11_goes_with_the_cpu_build_of_1_11_alone(knowledge):
     """It was once said to go with a build for Intel GPUs of torch 1.10 as well."""
     assert beside(knowledge, "torchaudio==0.11.0+cpu", "torch==1.11.0+cpu").vouched
     assert beside(knowledge, "torchaudio==0.11.0+cpu", "torch==1.10.0a0+git3d5f2d4").denied == knowledge.grid.all
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "verdict"),
+    [
+        (["torch==2.0+cu118"], {}, "unknown"),
+        (["torch==2.0+cu118", "vision==1.0+cu118"], {}, "unknown"),
+        (["torch==2.0+cu118", "vision==1.0+cpu"], {}, "does-not-work"),
+        (["torch==2.0+cu118"], {"device": ["cpu"]}, "works"),
+        (["torch==2.0+cpu"], {}, "works"),
+        (["torch==2.0"], {}, "works"),
+    ],
+    ids=["label", "labels that agree", "labels that differ", "device named", "a device that is served", "no label"],
+)
+def test_a_label_fixes_a_device_that_is_not_served(tmp_path, words, options, verdict):
+    """Who names a CUDA build and no device does not ask about the processor: nothing is said of it, a contradiction is."""
+    listed = index("vision", [listing("1.0", requires=["torch==2.0"])])
+    snapshot = universe(tmp_path, products(), indexes=[listed], dimensions=DIMENSIONS)
+    answer = resolve(snapshot, make_request(snapshot, (), words, options.get("device", ()), Clock(TODAY)))
+    assert answer.verdict == verdict
+    if verdict == "unknown":
+        assert not answer.stacks
+    if words == ["torch==2.0+cu118"] and not options:
+        ways = [{e.product: e.version for e in near.stack.packages} for near in answer.nearest]
+        assert [way["torch"] for way in ways] == ["2.0+xpu", "2.0+cpu"]

@@ -88,6 +88,28 @@ def with_other_device(
     return (other, *near) if is_moved else (*near, other)
 
 
+def unserved_pins(facts: Snapshot, request: Request) -> tuple[Pin, ...]:
+    """Return the pins whose label (`+cu126`) fixes a device that no route serves; none where the machine is named."""
+    if request.names_devices or request.pin("hardware"):
+        return ()
+    labelled = (pin for pin in request.pins if "+" in pin.text and pin.mask and not pin.extra)
+    return tuple(pin for pin in labelled if all(element.foreign for element in facts.elements(pin.product).of(pin.mask)))
+
+
+def for_served_devices(facts: Snapshot, request: Request, pins: Iterable[Pin], budget: Budget) -> tuple[Alternative, ...]:
+    """Return the best stack for each device that is served, with the builds for it of the releases that some pins name."""
+    served = {}
+    for pin in pins:
+        elements = facts.elements(pin.product)
+        releases = {element.release for element in elements.of(pin.mask)}
+        mask = sum(1 << e.idx for e in elements if e.release in releases and not e.foreign)
+        served[pin.product] = Pin(pin.product, " or ".join(sorted(releases)), mask, exact=False)
+    free = request._replace(pins=tuple(served.get(pin.product, pin) for pin in request.pins), route=None)
+    devices = dict.fromkeys(device for route in facts.routes if not route.on_request for device in route.devices)
+    stacks = (stack_of(_best(_problems(facts, free._replace(devices=(device,)), budget))) for device in devices)
+    return tuple(Alternative(tuple(served), "same", stack) for stack in stacks if stack)
+
+
 def _other_versions(facts: Snapshot, request: Request, hits: Iterable[_Hit], budget: Budget) -> Iterator[_Hit]:
     """Yield the nearest series on the same machine where its Python or system is all that was given up of several pins."""
     dimensions = {name for name, product in facts.products.items() if product.role == Role.DIMENSION}

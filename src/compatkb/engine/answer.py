@@ -8,9 +8,11 @@ from compatkb.core.vocabulary import Certainty, Verdict
 from compatkb.engine.alternatives import (
     Alternative,
     Conflicts,
+    for_served_devices,
     from_default_index,
     nearest,
     proven,
+    unserved_pins,
     with_other_device,
     without_ended,
 )
@@ -53,6 +55,9 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     """
     budget = Budget(expired=expired)
     stacks = best_stacks(facts, request, budget)
+    if (labels := unserved_pins(facts, request)) and stacks:
+        answer = Answer(request, Verdict.UNKNOWN, (), tuple(_unserved(facts, request, pin) for pin in labels), ())
+        return _completed(answer, near, lambda: answer._replace(nearest=for_served_devices(facts, request, labels, budget)))
     if stacks and stacks[0].level < Certainty.UNKNOWN:
         answer = Answer(request, stacks[0].verdict, stacks, (), ())
         return _completed(answer, near, lambda: answer._replace(beside=_beside(facts, request, stacks[0], budget)))
@@ -70,6 +75,13 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
         return answer._replace(nearest=near, beside=way_out)
 
     return _completed(answer, near, complete)
+
+
+def _unserved(facts: Snapshot, request: Request, pin: Pin) -> Cause:
+    """Return that what a pin admits is built for a device that no route serves."""
+    (device, route), *_ = routes_of(facts, request)
+    refused = tuple(("unserved", element) for element in facts.elements(pin.product).of(pin.mask))
+    return Cause(("offer", pin.product), device, route.id, False, refused, (), ())
 
 
 def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> Answer:

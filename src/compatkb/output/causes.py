@@ -74,6 +74,9 @@ class Causes(Names):
         by_code: dict[str, list[Element]] = {}
         for code, element in conflict.refused:
             by_code.setdefault(code, []).append(element)
+        if list(by_code) == ["unserved"]:
+            covered = listed(self.values("device", dict.fromkeys(d for route in self.facts.routes for d in route.devices)))
+            return f"{what} is built for {listed(made_for, 'or')}, of which these data say nothing: they are about {covered}"
         if list(by_code) == ["device"]:
             return f"{what} is built for {listed(made_for, 'or')}, not {device}"
         if "other-route" in by_code:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from compatkb.core.names import is_free_threaded
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.engine.advice import FeatureSupport, StackWarning
-from compatkb.engine.alternatives import Alternative
+from compatkb.engine.alternatives import Alternative, unserved_pins
 from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.newer import passed_over
@@ -82,7 +82,8 @@ class Presenter(Causes):
         is_positive = bool(stacks) and answer.verdict != Verdict.UNKNOWN
         beside = tuple(self._beside(each, stacks[0] if stacks else None) for each in answer.beside)
         shown = by_system(request, groups) if is_positive else ()
-        headline = self._headline(shown) if is_positive else self.asked(request) + self._on_devices()
+        told = request._replace(devices=()) if unserved_pins(self.facts, request) else request  # its label names another one
+        headline = self._headline(shown) if is_positive else self.asked(told) + self._on_devices()
         fixed = bool(request.pin("python") and request.pin("os"))
         newer = self._newer(answer) if is_positive else ""
         rows = rows_of(request, headline, groups, shown, beside, newer) if is_positive else ()
