@@ -154,3 +154,26 @@ def test_places_that_are_newer_are_told_apart(base: KnowledgeBase) -> None:
     """A Python that the data do not know yet is no misspelling: the error is of a kind of its own."""
     with pytest.raises(NewerError, match=r"Python 3\.99 is newer than these data"):
         base.resolve({"python": "3.99"}, device="xpu")
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        (("torch==2.16.0", "torchvision==0.24.0"), "does-not-work"),
+        (("torch==2.16.0+xpu", "torchvision==0.24.0+xpu"), "does-not-work"),
+        (("torch==2.16.0", "torchvision==0.31.0"), "unknown"),
+        (("ipex==2.12.0",), "does-not-work"),
+        (("ipex==2.12.0", "torch==2.12.0"), "does-not-work"),
+        (("oneccl-bind-pt==2.9.0", "torch==2.9.0"), "does-not-work"),
+    ],
+)
+def test_a_fixed_release_and_an_ended_list_decide(words: tuple[str, ...], verdict: str) -> None:
+    """What a release that is known demands excludes a newer one; of a product that has ended no newer one ever comes."""
+    assert KnowledgeBase().explain(*words).verdict == verdict
+
+
+def test_a_newer_build_is_for_the_device_of_its_label() -> None:
+    """Who pins a newer `+xpu` build gets ways out for Intel GPUs."""
+    answer = KnowledgeBase().explain("torch==2.99.0+xpu")
+    assert answer.nearest
+    assert {near.stack.device for near in answer.nearest} == {"xpu"}

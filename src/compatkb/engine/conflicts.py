@@ -114,19 +114,17 @@ def refuting(problem: Problem) -> tuple[Constraint, ...] | None:
     Such a version may well exist; what a published release says of it is fixed all the same.
     """
     pins = problem.request.pins
-    pairs = (
-        (other, pin) for pin in pins if pin.beyond and pin.exact and "+" not in pin.beyond for other in pins if other.mask
-    )
+    pairs = ((other, pin) for pin in pins if pin.beyond and pin.exact for other in pins if other.mask)
     return next(((("claim", other.product, pin.product),) for other, pin in pairs if _excludes(problem, other, pin)), None)
 
 
 def _excludes(problem: Problem, of: Pin, pin: Pin) -> bool:
-    """Return whether all that one pin admits excludes a version that the data do not list, on every platform."""
-    left = of.mask
+    """Return whether all that one pin admits for the device excludes a version that is not listed, on every platform."""
+    own = left = of.mask & ~dict(problem.context.candidates.refused(of.product))["device"]
     for edge in problem.context.unfiltered_edges(of.product, pin.product):
         if problem.context.holds(edge) and not problem.platforms & ~edge.forbidden_on:
             left &= ~edge.of_mask if _denies_unlisted(problem, edge, pin.beyond) else EVERY
-    return not left
+    return bool(own) and not left
 
 
 def _denies_unlisted(problem: Problem, edge: Edge, version: str) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from compatkb.core.vocabulary import Certainty
-from compatkb.engine.problem import Problem
-from compatkb.store.records import ElementSet, PlatformSet
+from compatkb.engine.problem import Member, Problem
+from compatkb.engine.runtime_pins import conflicts_beside
+from compatkb.store.records import ElementSet, PlatformSet, newest_first
 
 
 def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSet], PlatformSet]:
@@ -19,7 +20,20 @@ def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSe
     platforms = _place(problem, domains, listed)
     if not platforms or not _narrow(problem, domains, listed, platforms, known_only=worst < Certainty.UNKNOWN):
         return {}, 0
-    return domains, platforms
+    if not problem.waived:  # of what is waived something is kept in mind for one search alone
+        _drop_beside_fixed(problem, domains, listed, platforms)
+    return (domains, platforms) if all(domains[product] for product in listed.intersection(problem.required)) else ({}, 0)
+
+
+def _drop_beside_fixed(problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet) -> None:
+    """Drop candidates that conflict over runtimes with what there is no choice of: no search tries them beside others."""
+    fixed: list[Member] = []
+    for product in sorted(listed.intersection(problem.required), key=lambda one: domains[one].bit_count()):
+        for idx in newest_first(domains[product]) if fixed or domains[product].bit_count() == 1 else ():
+            if not platforms & ~conflicts_beside(problem, (product, idx), fixed):
+                domains[product] &= ~(1 << idx)
+        if domains[product].bit_count() == 1:
+            fixed.append((product, domains[product].bit_length() - 1))
 
 
 def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:

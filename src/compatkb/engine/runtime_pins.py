@@ -51,6 +51,28 @@ def runtime_conflicts(
     return conflicts
 
 
+def conflicts_beside(problem: Problem, member: Member, chosen: Iterable[Member]) -> PlatformSet:
+    """Return where what a member and others require of runtimes excludes each other, whatever further product comes along."""
+    runtimes_of, pinned = problem.context.runtimes, problem.pinned_runtimes
+    runtimes = runtimes_of(*member)
+    if not runtimes and member[0] not in pinned:
+        return 0
+
+    def demanded(product: str, required: Iterable[str]) -> bool:
+        return any(product in problem.context.demanded(runtime) for runtime in required)
+
+    others = [
+        other
+        for other in chosen
+        if not runtimes.isdisjoint(required := runtimes_of(*other))
+        or (other[0] in pinned and demanded(other[0], runtimes))
+        or (member[0] in pinned and demanded(member[0], required))
+    ]
+    if not others and member[0] in pinned:
+        return 0
+    return runtime_conflicts(problem, (*others, member), firm_only=True)[0]
+
+
 def _conflicts(
     problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]
 ) -> tuple[PlatformSet, PlatformSet]:

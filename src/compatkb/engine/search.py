@@ -18,7 +18,7 @@ from compatkb.engine.candidates import Cost
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
-from compatkb.engine.runtime_pins import runtime_conflicts
+from compatkb.engine.runtime_pins import conflicts_beside, runtime_conflicts
 from compatkb.store.records import ElementSet, PlatformSet, newest_first
 
 
@@ -148,7 +148,7 @@ class Search:
         if depth == len(self._order):
             self._finish(chosen, support, cost)
             return
-        product = self._order[depth]
+        product, problem = self._order[depth], self.problem
         for idx in self._candidates(product, chosen, support.anywhere):
             self.problem.budget.spend(1)
             dearer = cost if self.aim is Aim.FIRST or idx < 0 else cost.and_that(self.problem.cost(product, idx))
@@ -164,7 +164,7 @@ class Search:
             if self._is_beaten(left, dearer):
                 continue
             if idx >= 0:
-                left = left.limited_to(~self._runtime_conflicts((product, idx), chosen))
+                left = left.limited_to(~conflicts_beside(problem, (product, idx), chosen.items()))
             for due in self._complete_at[depth]:
                 left = self._vouched(due, extended, left)
             for due in self._settled_at[depth]:
@@ -194,27 +194,6 @@ class Search:
             if known <= quality:
                 platforms &= 0 if self.aim is Aim.BEST and known < quality else ~covered
         return platforms
-
-    def _runtime_conflicts(self, member: Member, chosen: dict[str, int]) -> PlatformSet:
-        """Return where what a member and those chosen before require of runtimes excludes each other in any case."""
-        runtimes_of, pinned = self.problem.context.runtimes, self.problem.pinned_runtimes
-        runtimes = runtimes_of(*member)
-        if not runtimes and member[0] not in pinned:
-            return 0
-        others = [
-            other
-            for other in chosen.items()
-            if not runtimes.isdisjoint(required := runtimes_of(*other))
-            or (other[0] in pinned and self._demanded(other[0], runtimes))
-            or (member[0] in pinned and self._demanded(member[0], required))
-        ]
-        if not others and member[0] in pinned:
-            return 0
-        return runtime_conflicts(self.problem, (*others, member), firm_only=True)[0]
-
-    def _demanded(self, product: str, runtimes: Iterable[str]) -> bool:
-        """Return whether some of what is required requires a product in turn."""
-        return any(product in self.problem.context.demanded(runtime) for runtime in runtimes)
 
     def _beside(self, product: str, idx: int, chosen: dict[str, int], support: Support) -> Support:
         """Return where a member stands beside those chosen before."""

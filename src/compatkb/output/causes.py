@@ -57,7 +57,7 @@ class Causes(Names):
         device = self.value("device", conflict.device)
         pin = self.request.pin(product)
         what = self.pin(pin) if pin else self.label(product)
-        if pin and pin.beyond and "+" in pin.text:
+        if pin and pin.beyond and "+" in pin.text and not is_newer(self.facts, self.facts.products[product], pin.beyond):
             return f"{what} is not known: the data have no build of {self.label(product)} with that label"
         if pin and pin.beyond:
             last = self.facts.elements(product)[pin.near.bit_length() - 1].release
@@ -67,7 +67,9 @@ class Causes(Names):
             unlisted = f"no complete list of {name} releases reaches that far"
             return f"{what} is not known: {unlisted}; the nearest known is {name} {last}"
         if not conflict.refused:
-            return f"{what} was never published"
+            ended = self.facts.elements(product)[-1].eol if self.facts.sizes[product] else None
+            over = f": {self.label(product)} ended {date.fromordinal(ended)}" if ended and pin and not pin.mask else ""
+            return f"{what} was never published{over}"
         made_for = self._made_for([e for _, e in conflict.refused])
         if self.facts.products[product].role == "dimension":
             return f"{what} is for {listed(made_for) or 'no device'}, not {device}"

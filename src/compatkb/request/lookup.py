@@ -172,19 +172,34 @@ def is_newer(facts: Snapshot, product: Product, version: str) -> bool:
 
     Of such a version nothing is said: an absence counts below the newest known one alone. What is no version is not newer.
     """
-    from compatkb.core.versions import Scheme, admits, parse
+    return _is_above(facts, product, version) and not _has_ended(facts, product, version)
+
+
+def follows_the_last(facts: Snapshot, product: Product, version: str) -> bool:
+    """Return whether a version is above the newest one of a product that gets no further ones: there never is such a one."""
+    return _is_above(facts, product, version) and _has_ended(facts, product, version)
+
+
+def _is_above(facts: Snapshot, product: Product, version: str) -> bool:
+    from compatkb.core.versions import Scheme, parse
 
     scheme = Scheme(product.scheme)
     newest = newest_known(facts, product.id)
     if scheme is Scheme.LISTED or newest is None:
         return False
-    public = version.partition("+")[0]
     try:
-        is_above = parse(scheme, public) > parse(scheme, newest)  # type: ignore[operator]  # both of one scheme
-        ended = (scope for scope in facts.scopes_of(product.id) if scope.until == FOREVER and not scope.devices)
-        return is_above and not any(admits(scheme, scope.spec, public) for scope in ended)
+        return parse(scheme, version.partition("+")[0]) > parse(scheme, newest)  # type: ignore[operator]  # of one scheme
     except ValueError:
         return False
+
+
+def _has_ended(facts: Snapshot, product: Product, version: str) -> bool:
+    """Return whether a list that ended for good has the place of a version."""
+    from compatkb.core.versions import Scheme, admits
+
+    scheme, public = Scheme(product.scheme), version.partition("+")[0]
+    ended = (scope for scope in facts.scopes_of(product.id) if scope.until == FOREVER and not scope.devices)
+    return any(admits(scheme, scope.spec, public) for scope in ended)
 
 
 def newer_than_known(facts: Snapshot, product: Product, spec: str) -> str | None:

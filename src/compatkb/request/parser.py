@@ -15,6 +15,7 @@ from compatkb.request.lookup import (
     find_matching,
     find_product,
     find_versions,
+    follows_the_last,
     is_newer,
     machine_version,
     newer_than_known,
@@ -258,6 +259,8 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
             return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
     if is_newer(facts, product, version):
         return _newer(facts, product, version, text, strict=strict)
+    if follows_the_last(facts, product, version):
+        return Pin(product.id, text, 0, strict=strict, near=1 << len(facts.elements(product.id)) - 1)
     scopes = facts.scopes_of(product.id)
     covered = any(scope.until >= lists_until and admits(scheme, scope.spec, version) for scope in scopes)
     if scopes and not covered:
@@ -345,6 +348,11 @@ def _is_brought_by(facts: Snapshot, hardware: Pin, device: str) -> bool:
 
 
 def _serves(facts: Snapshot, pin: Pin, device: str) -> bool:
-    """Return whether something that a pin admits is for a device, or for no device in particular."""
-    chosen = facts.elements(pin.product).of(pin.mask)
+    """Return whether something that a pin admits is for a device, or for no device in particular.
+
+    A version that the data do not list is for the device of its label.
+    """
+    elements = facts.elements(pin.product)
+    label = pin.text.partition("+")[2]
+    chosen = elements.of(pin.mask) or [e for e in elements if label and e.version.endswith(f"+{label}")]
     return not chosen or any(not e.devices or device in e.devices for e in chosen)
