@@ -35,6 +35,7 @@ from compatkb.authoring.evidence import add_observations
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.output.commands import pip_commands
+from compatkb.output.payload import answer_payload
 from compatkb.output.presenter import present
 from compatkb.request.parser import make_request
 from compatkb.schema import Observation
@@ -484,3 +485,14 @@ def test_a_pinned_runtime_brings_its_requirements(pin: str, helper: str, verdict
     assert answer.verdict == verdict
     said = [name for cause in present(facts, answer).causes for name, _ in cause.sources]
     assert ["torch-2.0" in text or "runtime-1.0" in text for text in said] == [True, True] * (verdict == "does-not-work")
+
+
+def test_systems_that_differ_have_the_worst_verdict_and_each_is_said(tmp_path: Path) -> None:
+    """Who names no system gets the verdict that holds on all that are told of, on the screen and for programs."""
+    rows = [wheel(os=["linux"]), wheel(os=["windows"], basis="inferred")]
+    torch = product("torch", releases=[release("2.0.0", builds=[build("2.0.0", wheels=rows)])])
+    facts = universe(tmp_path, [torch])
+    both, linux = (present(facts, ask(facts, "torch", **options)) for options in ({}, {"os": "linux"}))
+    assert (both.verdict, answer_payload(both)["verdict"], linux.verdict) == ("likely", "likely", "works")
+    assert "works on linux" in both.headline
+    assert "probably works on windows" in both.headline

@@ -308,7 +308,7 @@ class AnswerJson(DocumentJson):
     request: RequestJson
     verdict: Annotated[
         Annotated[str, one_of("works", "works-with-warnings", "likely", "does-not-work", "unknown")],
-        Says("The verdict of the best stack; `does-not-work` where there is none."),
+        Says("The verdict of the best stack, or of systems that differ the worst; `does-not-work` where there is none."),
     ]
     stacks: Annotated[
         list[StackJson],

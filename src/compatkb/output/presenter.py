@@ -84,13 +84,14 @@ class Presenter(Causes):
         shown = by_system(request, groups) if is_positive else ()
         told = request._replace(devices=()) if unserved_pins(self.facts, request) else request  # its label names another one
         headline = self._headline(shown) if is_positive else self.asked(told) + self._on_devices()
+        verdict = max((group.best.verdict for group in shown), key=list(Verdict).index, default=answer.verdict)
         fixed = bool(request.pin("python") and request.pin("os"))
         newer = self._newer(answer) if is_positive else ""
         rows = rows_of(request, headline, groups, shown, beside, newer) if is_positive else ()
         nearest = tuple(map(self.near, answer.nearest))
         reasons = () if stacks or answer.causes else (self.excluded(),)
         return AnswerView(
-            self.facts.meta["data_date"], request, self.asked(request), answer.verdict, headline, stacks, groups,
+            self.facts.meta["data_date"], request, self.asked(request), verdict, headline, stacks, groups,
             sections_of(shown) if shown else (), rows, tuple(map(self.cause, answer.causes)), reasons, nearest, beside,
             () if is_positive else tuple(self._ways(answer, nearest)), fixed, answer.gave_up,
         )  # fmt: skip
@@ -114,12 +115,16 @@ class Presenter(Causes):
         if len(shown) == 1:
             return " ".join(part for part in (best.name, using, where) if part)
         other = shown[1].best
-        if best.verdict == other.verdict and (common := _common(best, other)):
+        common = best.name if best.builds == other.builds else _common(best, other)
+        if best.verdict == other.verdict and common:
             return " ".join(part for part in (common, using, where) if part)
-        head = " ".join(part for part in (best.name, using, where) if part)
-        sure = f"{messages.signed(other.verdict)} " if best.verdict != other.verdict else ""
-        name = f"{other.name} " if best.builds != other.builds else ""
-        return f"{head}, {shown[0].systems}; {sure}{name}on {shown[1].systems}"
+        parts = [
+            f"{'' if best.verdict == other.verdict else f'{messages.signed(group.best.verdict)} '}"
+            f"{'' if common else f'{group.best.name} '}on {group.systems}"
+            for group in shown
+        ]
+        head = " ".join(part for part in (common or self._packages(self.request), using, where) if part)
+        return f"{head}: {'; '.join(parts)}"
 
     def _on_devices(self) -> str:
         """Return the devices that a "no" is about, where what the default index has of a pin is built for another one."""
