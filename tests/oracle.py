@@ -312,7 +312,7 @@ class Trial:
             return 0
         is_early = element.build is not None and element.build.stage in (Stage.PREVIEW, Stage.PROTOTYPE)
         is_early = is_early or (head.role is Role.FEATURE and element.version != "supported")
-        advised = len([kind for kind in self.advised(name, number) if kind not in ("known-issue", "vulnerability")])
+        advised = len([kind for kind in self.advised(name, number) if kind != "known-issue"])
         return self.withdrawn(name, element) + self.has_ended(name, element) + is_early + advised
 
     def has_ended(self, name: str, element: KnowledgeElement) -> bool:

@@ -40,7 +40,11 @@ def _is_put_behind(trial: Trial, member: Member) -> bool:
     name, element = member[0], trial.element(*member)
     if name in trial.named:
         return False
-    return trial.has_ended(name, element) or trial.withdrawn(name, element) or "security" in trial.advised(*member)
+    return (
+        trial.has_ended(name, element)
+        or trial.withdrawn(name, element)
+        or not {"security", "vulnerability"}.isdisjoint(trial.advised(*member))
+    )
 
 
 def _is_presumed(trial: Trial, member: Member) -> bool:

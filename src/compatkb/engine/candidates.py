@@ -145,7 +145,7 @@ class Candidates:
             return 0
         elements = self._ended(product) | self._maybe_yanked(product)
         for advisory in self._advice(product):
-            elements |= advisory.mask if advisory.kind == "security" and not advisory.to else 0
+            elements |= advisory.mask if advisory.kind in ("security", "vulnerability") and not advisory.to else 0
         return elements
 
     def cost(self, product: str, idx: int, *, is_named: bool, is_leading: bool) -> Cost:
@@ -202,7 +202,5 @@ class Candidates:
     @memoized
     def _advice(self, product: str) -> tuple[Advisory, ...]:
         """Return the advisories on some elements of a product that concern this device and day."""
-        concerning = (
-            a for a in self.facts.advisories if a.product == product and a.since <= self.as_of and a.kind != "vulnerability"
-        )
+        concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
         return tuple(a for a in concerning if not a.devices or self.device in a.devices)

@@ -84,17 +84,6 @@ class Evidence:
         return [point.sentence for point in self.open_points]
 
     @cached_property
-    def notices(self) -> tuple[tuple[str, Sources], ...]:
-        """Published advisories on the builds of the stack, each with the build: they change no verdict."""
-        return tuple(
-            (f"{self._build(e).label}: {notice.message}", notice.sources)
-            for e in self._stack.packages
-            for notice in self._facts.advisories
-            if notice.kind == "vulnerability" and notice.product == e.product and notice.since <= self._as_of
-            if notice.mask >> e.idx & 1
-        )
-
-    @cached_property
     def strangers(self) -> list[str]:
         """Of which packages, and of which parts of the machine, nobody says that they go together."""
         return [*self._points.strangers(), *self._points.unnamed_parts()]

@@ -111,7 +111,9 @@ class WarningJson(TypedDict):
     """A reason for care."""
 
     kind: Annotated[
-        Annotated[str, one_of("yanked", "eol", "preview", "security", "driver", "known-issue", "unnamed", "feature")],
+        Annotated[
+            str, one_of("yanked", "eol", "preview", "security", "vulnerability", "driver", "known-issue", "unnamed", "feature")
+        ],
         Says("All but known-issue make the verdict works-with-warnings."),
     ]
     product: Annotated[Text, Says("The product that it concerns.")]

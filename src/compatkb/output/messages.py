@@ -78,6 +78,8 @@ def _brief(warned: Warned) -> str:
         return f"end of life {date.fromordinal(warned.day or 1)}"
     if warned.kind == "security":
         return "known security issues"
+    if warned.kind == "vulnerability":
+        return re.sub(r"^([\w-]+).*?(?:; (fixed in \S+?))?\.?$", r"\1 (\2)", warned.detail).removesuffix(" ()")
     if warned.kind == "yanked":
         return "perhaps yanked from the default index" if warned.until is not None else "yanked from the default index"
     if warned.kind == "preview":

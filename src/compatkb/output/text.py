@@ -221,7 +221,6 @@ def _stack(stack: StackView, numbers: Numbers) -> list[Line]:
     for title, is_issue in (("warnings", False), ("known issues", True)):
         entries = [(w, marks) for w, marks in warnings if (w.kind == "known-issue") is is_issue]
         lines += _section(title, [f"{messages.warning(w)} {marks}" for w, marks in entries])
-    lines += _section("security notices", [f"{text} {numbers.marks(cited)}" for text, cited in stack.evidence.notices])
     lines += _disputes(stack.evidence.disputes, numbers)
     names = ", ".join(f"{build.distribution or build.product.id} {build.version}" for build in stack.run_times)
     lines += _section("also installs", [names] if names else [])

@@ -321,8 +321,7 @@ class AdvisoryEntry(Record):
 
     of: Term
     kind: Literal["security", "vulnerability", "driver", "device", "known-issue"]
-    """`security`: nobody mends what is insecure, which a verdict warns of. `vulnerability`: one published advisory, which is
-    shown and found, and changes no verdict."""
+    """`security`: nobody mends what is insecure. `vulnerability`: one published advisory (`CVE-…: what; fixed in 2.6.0.`)."""
     message: Text
     since: date
     to: tuple[Term, ...] = ()  # only beside these
