@@ -496,3 +496,18 @@ def test_systems_that_differ_have_the_worst_verdict_and_each_is_said(tmp_path: P
     assert (both.verdict, answer_payload(both)["verdict"], linux.verdict) == ("likely", "likely", "works")
     assert "works on linux" in both.headline
     assert "probably works on windows" in both.headline
+
+
+def test_wheels_of_what_is_known_through_requirements_alone_deny_where_there_are_none(tmp_path: Path) -> None:
+    """A pinned release of such a product has the wheels that its index lists, and runs nowhere else."""
+    plain, pure = {"wheels": {"cp311-cp311": ["win_amd64", "manylinux_2_17_x86_64"]}}, {}
+    listed = index("num", [listing("2.0", **pure), listing("1.0", **plain)])
+    num = product("num", role="leaf", distribution="num", releases=["2.0", "1.0"])
+    helper = product("helper", role="package", rank=600, releases=["1.0"], claims=[needs("helper", "torch", "num")])
+    facts = universe(tmp_path, [TORCH, helper, num], indexes=[listed])
+    verdicts = {
+        words: ask(facts, "torch", "helper", *words).verdict for words in (("num==1.0", "py3.11"), ("num==1.0", "py3.12"))
+    }
+    assert verdicts[("num==1.0", "py3.12")] == "does-not-work"
+    assert verdicts[("num==1.0", "py3.11")] != "does-not-work"
+    assert ask(facts, "torch", "helper", "num==2.0", "py3.12").verdict != "does-not-work"

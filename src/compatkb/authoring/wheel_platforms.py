@@ -1,12 +1,13 @@
 """Assigns every build the platforms of its wheels: observed ones, inferred ones, and the oldest glibc."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeFloor, split_term
 from compatkb.core.platforms import STABLE_ABI
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import Basis, Claim, Kind
+from compatkb.schema import Basis, Claim, IndexRelease, Kind
 
 
 def place(knowledge: Knowledge) -> None:
@@ -32,6 +33,8 @@ def place(knowledge: Knowledge) -> None:
     for product, elements in knowledge.elements.items():
         for number, element in enumerate(elements):
             if element.build is None:
+                if element.listed and element.listed.wheels:  # what is known through requirements alone: seen, or not there
+                    element.floors.append(KnowledgeFloor(NEUTRAL, False, _wheel_cells(knowledge, element.listed, below), 0))
                 continue
             named = _named_systems(knowledge, product, number, naming[product])
             for row in element.build.wheels:
@@ -53,6 +56,15 @@ def place(knowledge: Knowledge) -> None:
                         seen, guessed = (known, 0) if exact else (0, known)
                         element.floors.append(KnowledgeFloor(glibc, False, seen, guessed, any_python=not exact))
     _tried(knowledge)
+
+
+def _wheel_cells(knowledge: Knowledge, listed: IndexRelease, below: Callable[[str | None], int]) -> int:
+    """Return the platforms of the wheels of a release that an index lists."""
+    cells = 0
+    for tag, platforms in listed.wheels.items():
+        for floor, some in knowledge.grid.wheel_cells(tag, platforms, listed.requires_python).items():
+            cells |= some & ~below(NEUTRAL if platforms == ("any",) else floor)
+    return cells
 
 
 def _claims_naming_systems(knowledge: Knowledge) -> dict[str, list[tuple[str, Claim]]]:

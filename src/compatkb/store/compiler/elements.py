@@ -45,7 +45,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             for floor in element.floors:
                 certain |= floor.seen
                 inferred |= floor.guessed
-            if head.role not in (Role.PACKAGE, Role.COMPANION):
+            if head.role not in (Role.PACKAGE, Role.COMPANION) and not element.floors:
                 certain = knowledge.grid.all
             since, by = first_day(element)
             eol = end_of_life(head, element.release)
