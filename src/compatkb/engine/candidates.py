@@ -184,6 +184,12 @@ class Candidates:
         return sum(mask >> idx & 1 for mask in self._warned(product)) if idx >= 0 else 0
 
     @memoized
+    def faults(self, product: str, idx: int) -> int:
+        """Return how many warnings an element carries that are no published advisory: these tell of use, not of the build."""
+        published = (a.mask for a in self._advice(product) if a.kind == "vulnerability" and not a.to)
+        return self.warnings(product, idx) - sum(mask >> idx & 1 for mask in published) if idx >= 0 else 0
+
+    @memoized
     def _warned(self, product: str) -> tuple[ElementSet, ...]:
         """Return the elements that carry a warning, for each kind of warning."""
         if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):

@@ -25,7 +25,7 @@ def companions_by_platform(
     the others admit it: it is as well known as that one's own wheels and adds no warning that this one lacks.
     """
     problem = assignment.problem
-    warned, sizes = problem.context.candidates.warnings, problem.facts.sizes
+    warned, sizes = problem.context.candidates.faults, problem.facts.sizes
     domain = problem.candidates(product)
     speaking = [(other, number, table) for other, number in chosen if (table := problem.table(other, product))]
     for _, number, table in speaking:
