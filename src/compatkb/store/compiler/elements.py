@@ -45,7 +45,8 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             for floor in element.floors:
                 certain |= floor.seen
                 inferred |= floor.guessed
-            if head.role not in (Role.PACKAGE, Role.COMPANION) and not element.floors:
+            is_listed = build is None and element.listed is not None and bool(element.listed.wheels)
+            if head.role not in (Role.PACKAGE, Role.COMPANION) and not is_listed:
                 certain = knowledge.grid.all
             since, by = first_day(element)
             eol = end_of_life(head, element.release)
