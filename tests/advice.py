@@ -1,13 +1,16 @@
-"""What a labelled text expects of an answer, and what of it is missing."""
+"""What a labelled text expects of an answer, what of it is missing, and whether the answer cures what the thread was about."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compatkb.doctor.diagnose import Diagnosis
 from compatkb.doctor.version_extraction import WISHED
 from compatkb.engine.stacks import Stack
+from compatkb.output.screen import text_of
 
 Case = Mapping[str, Any]
+_HIT = re.compile(r"\s*\d+ │")
 
 
 def proposed(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
@@ -16,62 +19,47 @@ def proposed(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
     return [*found, *([(made.instead.stack, ("python",))] if made.instead else [])]
 
 
-def offered(made: Diagnosis) -> list[tuple[Stack, tuple[str, ...]]]:
-    """Return the stacks of an answer, and those among which it leaves the choice of device or system to the reader."""
-    return [*proposed(made), *((way.near.stack, way.near.relaxed) for way in made.either)]
-
-
-def elsewhere(case: Case, made: Diagnosis) -> list[str]:
-    """Return what of an answer is for another device or system than the text."""
-    wanted = case["expect"].get("advice", {})
-    wrong = []
-    if wanted.get("stack") == "none":
-        wrong += [f"a stack for {stack.device}, where none serves" for stack, _ in offered(made)]
-    for stack, relaxed in proposed(made):
-        if wanted.get("device") not in (None, stack.device):
-            wrong.append(f"a stack for {stack.device}")
-        if "os" in wanted and "os" not in relaxed and not any(family(name) == wanted["os"] for name in stack.os):
-            wrong.append(f"a stack for {', '.join(stack.os)}")
-    return wrong
-
-
 def family(system: str) -> str:
     """Return the kind of an operating system: windows, macos, else linux."""
     return next((name for name in ("windows", "macos") if system.startswith(name)), "linux")
 
 
-def missing(case: Case, made: Diagnosis) -> Iterator[str]:
-    """Yield what the cause or the advice of an answer lacks."""
+def misread(case: Case, made: Diagnosis) -> Iterator[str]:
+    """Yield what an answer reads otherwise than the case expects."""
     expect = case["expect"]
-    wanted = expect.get("advice", {})
-    top = made.candidates[0] if made.candidates else None
-    if (top is not None) is not bool(expect["top"]) or (top and top.id not in expect["top"]):
-        yield f"cause {top.id if top else None}"
-    if top and expect.get("machine") and made.about_versions:
-        yield "a version problem"
-    read = {read.product: read.version for read in made.versions}
+    read: dict[str, set[str]] = {}
+    for each in made.versions:
+        read.setdefault(each.product, set()).add(each.version)
     for product, version in expect.get("versions", {}).items():
-        if read.get(product) != version:
+        if version not in read.get(product, ()):
             yield f"{product} {version} was not read, but {read.get(product)}"
-    installed = {read.product for read in made.versions if read.how != WISHED}
+    installed = {each.product for each in made.versions if each.how != WISHED}
     for product in expect.get("not-installed", ()):
         if product in installed:
             yield f"{product} {read[product]} is said to be installed"
-    stacks = offered(made)
-    if wanted.get("stack") == "some" and not stacks:
-        yield "no stack"
-    for stack, relaxed in stacks:
-        if "python" in wanted and "python" not in relaxed and wanted["python"] not in stack.python:
-            yield f"a stack for Python {stack.python[-1]}"
-    first = {element.product: element.version for element in stacks[0][0].packages} if stacks else {}
-    for product, version in wanted.get("has", {}).items():
-        if not first.get(product, "").startswith(version):
-            yield f"{product} {first.get(product)}"
-    said = " ".join(said_of(made)).casefold()
-    yield from (f"nothing of {word!r}" for word in wanted.get("says", ()) if word.casefold() not in said)
 
 
-def said_of(made: Diagnosis) -> list[str]:
-    """Return what an answer says about its first cause."""
-    top = made.candidates[:1]
-    return [*(line for found in top for line in (found.title, found.why, *found.do)), *made.collect]
+def graded(case: Case, lines: "list[Any]", answer: Mapping[str, Any]) -> str:
+    """Return whether an answer cures what the thread was about: solved, partly, wrong, silent, or other.
+
+    `wrong` says what the thread refutes; of a thread without a cure that alone is judged, and everything else is `open`.
+    """
+    expect, rows = case["expect"], list[str]()
+    for line in text_of(lines).splitlines():
+        if _HIT.match(line):
+            continue  # the text itself
+        rows = [*rows[:-1], f"{rows[-1]} {line.strip()}"] if line.startswith("      ") and rows else [*rows, line.strip()]
+    said = [*answer["commands"], *answer["fixes"]]
+    if any(_has(pattern, row) for pattern in expect.get("must-not", ()) for row in rows):
+        return "wrong"
+    if not expect.get("resolved", True):
+        return "open"
+    if any(_has(pattern, row) for pattern in expect["fix-accept"] for row in said):
+        return "solved"
+    if any(_has(pattern, row) for pattern in expect.get("fix-partly", ()) for row in said):
+        return "partly"
+    return "silent" if answer["certainty"] == "unknown" else "other"
+
+
+def _has(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, re.IGNORECASE) is not None

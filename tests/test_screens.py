@@ -24,7 +24,7 @@ from compatkb.store.reader import Snapshot
 SCREENS = ROOT / "tests" / "cases" / "screens"
 CASES = sorted(SCREENS.glob("*.txt"))
 TODAY = "2026-11-23"
-COMMAND = re.compile(r"^ +(?:python -m |python -c |uv pip |compatkb |docker |git clone |\(cd )")
+COMMAND = re.compile(r"^ +(?:python -m |python -c |uv |poetry |compatkb |docker |git clone |\(cd )")
 CATALOG = ("show", "eol")
 """Commands whose screens have no command to paste."""
 SOURCE = re.compile(r"^  \[\d+\] |^      \S")
@@ -117,7 +117,7 @@ def test_words(path: Path) -> None:
 
 def faults_of(lines: list[str]) -> list[str]:
     """Return what is wrong with the layout of a screen: too many lines, text beyond 80 columns, words of the solver."""
-    named = ("  seen in ", "  data of ")
+    named = ("  seen in ", "  reported in ", "  data of ")
     text = " ".join(s for s in lines if not (COMMAND.match(s) or QUOTED.match(s) or s.startswith(named))).casefold()
     found = [
         line for line in lines if len(line) > WIDTH and not COMMAND.match(line) and len(line.split()[-1]) < WIDTH - MARGIN

@@ -1,6 +1,5 @@
 """Symbols of native libraries: what is read of real ones, what their wheels prove, and what is said of it."""
 
-import random
 import shutil
 import subprocess
 import sys
@@ -32,8 +31,6 @@ from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.authoring.evidence import add_observations
 from compatkb.authoring.lint import lint
 from compatkb.authoring.loader import read
-from compatkb.doctor.undefined_symbols import SymbolSearch
-from compatkb.doctor.version_extraction import Read
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import UnavailableError
 from compatkb.refresh.binaries import read_binary
@@ -427,78 +424,3 @@ def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
 
 
 AUDIO = "/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3oldEv"
-
-
-@pytest.mark.parametrize(
-    ("text", "symbol"),
-    [
-        (AUDIO, "_ZN2at3oldEv"),
-        ("libaudio.so: undefined symbol: torch_b", "torch_b"),
-    ],
-)
-def test_a_pasted_symbol_leads_to_its_package(tmp_path: Path, text: str, symbol: str) -> None:
-    """The package follows from the path of the library; what is installed of the other one is in the text."""
-    facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
-    (found,) = SymbolSearch(facts).in_text(text, (Read("torch", "2.0", 1, 0),))
-    assert (found.symbol, found.product.id, found.provider, found.platform) == (symbol, "audio", "torch", PLATFORM)
-
-
-@pytest.mark.parametrize(
-    ("text", "installed"),
-    [
-        (AUDIO, None),
-        (AUDIO, "4.0"),
-        (AUDIO.replace("libaudio.so", "libaudio.dylib"), "2.0"),
-        ("undefined symbol: torch_b", "2.0"),
-        ("no symbol", "2.0"),
-        ("undefined symbol:", "2.0"),
-    ],
-)
-def test_nothing_is_said_of_what_was_not_read(tmp_path: Path, text: str, installed: str | None) -> None:
-    """A release or a platform of which no symbols were read, or a library of nobody, proves nothing."""
-    facts = facts_with(tmp_path, observed(Outcome.LINKS, "2.0"))
-    assert SymbolSearch(facts).in_text(text, (Read("torch", installed, 1, 0),) if installed else ()) == ()
-
-
-def test_builds_that_fit_the_release_of_the_text(tmp_path: Path) -> None:
-    """What links with the release that is installed is named; what links without some library is not."""
-    seen = (
-        observed(Outcome.LINKS, "2.0"),
-        observed(Outcome.LINKS, "3.0", "torch_x"),
-        observed(Outcome.MISSING_SYMBOL, "1.0", "a"),
-    )
-    facts = facts_with(tmp_path, *seen)
-    for version, fits in (("2.0", ("1.0",)), ("3.0", ()), ("1.0", ())):
-        (found,) = SymbolSearch(facts).in_text(AUDIO, (Read("torch", version, 1, 0),))
-        assert (found.installed, found.fits) == (version, fits)
-
-
-PASTED = tomllib.loads((ROOT / "tests" / "cases" / "undefined_symbols.toml").read_text(encoding="utf-8"))["case"]
-
-
-@pytest.mark.parametrize("case", PASTED, ids=[f"{case['repo']} {case['thread']}" for case in PASTED])
-def test_a_symbol_of_a_public_thread(facts: Snapshot, case: Record) -> None:
-    """Where symbols were read beside the release, the package is the one of which the thread tells."""
-    found = SymbolSearch(facts).in_text(case["text"], (Read("torch", "2.0.0", 1, 0),))
-    assert {one.product.id for one in found} <= {case["package"]} - {""}
-    assert found or case["package"] not in ("torchaudio", "torchvision")
-
-
-def of_this_platform() -> list[Record]:
-    """Return what is recorded of symbols on Linux and x86-64."""
-    found = read_lines(ROOT / "data" / "evidence" / "symbols.jsonl")
-    return [seen.model_dump(mode="json") for seen in found if seen.platform == PLATFORM]
-
-
-@pytest.mark.long
-def test_lines_of_recorded_pairs_lead_back_to_their_package(facts: Snapshot) -> None:
-    """Of 500 lines as a loader prints them, drawn from what is recorded, each names the package, and no build that fails."""
-    failed = [row for row in of_this_platform() if row["outcome"] == "missing-symbol"]
-    drawn = random.Random(500)
-    for row in drawn.sample(failed, 500):
-        library, symbol = row["detail"].partition(" needs ")[0], drawn.choice(row["missing"])
-        text = f"ImportError: /x/lib/python{row['python']}/site-packages/{library}: undefined symbol: {symbol}"
-        (package,) = [facts.product(name) for name in row["packages"] if name != "torch"]
-        (found,) = SymbolSearch(facts).in_text(text, (Read("torch", row["packages"]["torch"], 1, 0),))
-        assert found.product == package, text
-        assert row["packages"][package.distribution or package.id] not in found.fits, text

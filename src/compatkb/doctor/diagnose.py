@@ -1,34 +1,41 @@
-"""Finds the cause of an error: candidate causes from a pasted text, and the nearest stack that works."""
+"""Finds the cause of an error: what a pasted text speaks for and does not refute, and what cures it there."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
+from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.machine_reading import UNKNOWN, MachineReader
 from compatkb.doctor.questions import SuccessorStack
-from compatkb.doctor.target import Sought, StackChoice, StackFinder, Target, installed
-from compatkb.doctor.undefined_symbols import SymbolSearch, UndefinedSymbol
+from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues, match_at
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Sources
 
-_DENIED, _FITS, _ALONE = 3, 4, 6  # what the engine's word on the versions adds to causes about versions, or takes from them
-_KNOWN = 20  # what speaks for a known issue all of whose conditions the text names, before any generic cause
-COLLECT = (
-    "the whole traceback, from its first line on",
-    "what `python -m torch.utils.collect_env` prints, and `pip list`",
-    "what `compatkb doctor` says of the machine",
-)
+_LEAST, _PROOF = 4, 9  # what a cause has to weigh to be named at all, and to be named as the cause
+_DENIED, _FITS = 4, 4  # what the engine's word on the versions adds to causes about versions, or takes from them
+_ISSUE, _UNSAID, _SILENT, _OPEN = 20, 5, 8, 4  # what a known issue weighs: met, with a condition open, without a sign, both
 _WORD = re.compile(r"[a-z0-9_+][a-z0-9_.+]*[a-z0-9_+]|[a-z0-9]")
 _MOST, _LONG = 120, 6
 _SMALL = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "the", "to", "with"])
 _NUMBER = re.compile(r"\.[0-9]+$")
 _SONAME = re.compile(r"lib[a-z0-9_+-]{2,40}\.so\.\d{1,3}|[a-z]{3,20}\d{1,2}\.dll")
+_TITLE_WORD = re.compile(r"[a-z_][a-z0-9_.]{3,}")
+_SHARE = 0.7  # of the words of a title, which a text has where it tells of that issue
+_PARTS_MISSED = {
+    "gpu": (HARDWARE,),
+    "kernel": ("linux-kernel", "windows-driver"),
+    "runtime": ("compute-runtime", "windows-driver"),
+}
+_GRAVE = ("wrong-result", "crash", "hang")
+_PACKAGES = (Role.PACKAGE, Role.COMPANION)
 
 
 class Candidate(NamedTuple):
@@ -41,7 +48,11 @@ class Candidate(NamedTuple):
     do: tuple[str, ...]
     weight: int
     hits: tuple[PatternMatch, ...]
-    sources: tuple[tuple[str, str | None], ...]
+    sources: Sources
+    proven: bool = False  # a version, a symbol or a message proves it; otherwise only a pattern matches
+    confirm: str | None = None
+    avoid: str | None = None
+    cures: tuple[str, ...] = ()  # other versions of a part of the machine, as `compute-runtime>=26.22`
     issue: IssueMatch | None = None  # where it is a known issue of releases that the text names, or may name
 
 
@@ -68,13 +79,14 @@ class Diagnosis(NamedTuple):
     instead: SuccessorStack | None = None  # what takes the place of products that have ended
     ended: tuple[str, ...] = ()  # products that the text names and that have ended
     target: Target = Target()  # what the answer is for
-    symbols: tuple[UndefinedSymbol, ...] = ()  # that a library asked for in vain
-    collect: tuple[str, ...] = ()  # where no cause is known: what tells more
+    missing: tuple[str, ...] = ()  # what would allow an answer, or a surer one: kinds of evidence that the text lacks
+    beside: tuple[IssueMatch, ...] = ()  # known issues of what the text names, of which it shows no sign
+    shown: PatternMatch | None = None  # where no cause is known: the line that tells of a failure
 
     @property
-    def about_versions(self) -> bool:
-        """Whether the likeliest cause is one that other versions mend."""
-        return bool(self.candidates) and self.candidates[0].kind not in ("machine", "code")
+    def proven(self) -> bool:
+        """Whether the text proves its first cause."""
+        return bool(self.candidates) and self.candidates[0].proven
 
 
 class _Evidence(NamedTuple):
@@ -85,6 +97,7 @@ class _Evidence(NamedTuple):
     cited: dict[str, dict[tuple[str, str | None], None]]
     learnt: list[Read]
     wanted: dict[str, None]
+    best: dict[str, int]  # by cause the most that one symptom says
 
 
 def diagnose(facts: Snapshot, text: str, clock: Clock) -> Diagnosis:
@@ -97,7 +110,8 @@ class _Diagnosing(StackFinder):
 
     def __init__(self, facts: Snapshot, text: str, clock: Clock) -> None:
         super().__init__(facts, clock)
-        self.text, self.pasted = text, ErrorText(text)
+        self.pasted = ErrorText(text)
+        self.text = self.pasted.text
         self.reader = VersionReader(facts, self.pasted)
 
     def diagnosis(self) -> Diagnosis:
@@ -106,62 +120,114 @@ class _Diagnosing(StackFinder):
         machine_reader = MachineReader(self.facts, self.pasted)
         named, system = machine_reader.device(), machine_reader.system()
         evidence = self._evidence(named.version if named else UNKNOWN)
-        versions = self.reader.versions((*evidence.learnt, *filter(None, (named, system))))
-        answer, pins, unread = self._judge(versions, self.target_of(versions))
-        machine = machine_reader.hardware()
-        issues = self._issues((*versions, *machine))
+        parts = machine_reader.hardware()
+        packages = self.reader.versions((*evidence.learnt, *filter(None, (named, system or machine_reader.implied(parts)))))
+        known = {read.product for read in packages}
+        machine = tuple(read for read in parts if read.product not in known)
+        versions = (*packages, *machine)
+        target = self.target_of(versions, self.pasted.plain)
+        answer, pins, unread = self._judge(versions, target)
         about, served = self._devices_of_causes(causes, named), self.facts.served_devices()
-        admitted = {name: record for name, record in causes.items() if record["device"] in (None, *about)}
-        ranked = _ranked(admitted, evidence, answer, about if named else set(served))
-        candidates = _in_order(issues, self._with_generations(ranked))
-        missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
+        admitted = {name: record for name, record in causes.items() if self._is_admitted(record, about, versions)}
+        matches, beside = self._issues(versions)
+        generic = self._generic(admitted, evidence, answer, versions, about if named else set(served))
+        candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
         top = self._record_of(candidates[0], causes) if candidates else {}
-        target = self.target_of((*versions, *(read for read in machine if read.product == HARDWARE)))
         if top.get("device") not in (None, *served):
             target = target._replace(foreign=top["device"])
-        symbols = SymbolSearch(self.facts).in_text(self.text, versions)
-        collect = () if candidates else COLLECT
-        seen = tuple(read for read in machine if read.product not in {known.product for known in versions})
+        missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
+        missing = tuple(self._missing(versions)) if not candidates or not candidates[0].proven else ()
         diagnosis = Diagnosis(
-            candidates, (*versions, *seen), unread, answer, missed, (), target=target, symbols=symbols, collect=collect
+            candidates, versions, unread, answer, missed, (), target=target, missing=missing, beside=beside,
+            shown=None if candidates else self.pasted.failure(),
+        )  # fmt: skip
+        return self._with_stacks(diagnosis, top, pins) if self._asks_for_stacks(diagnosis, top) else diagnosis
+
+    def _asks_for_stacks(self, diagnosis: Diagnosis, top: dict[str, Any]) -> bool:
+        """Return whether other versions of packages are part of what to do; only a text about one of ours gets any."""
+        if not diagnosis.candidates or top["kind"] not in ("version", "index", "runtime", "issue"):
+            return False
+        named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role in _PACKAGES}
+        target = diagnosis.target
+        ended = self.facts.successors.keys()
+        named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
+        about = target.device or named & ended or is_phrase(self.text) or "intel" in self.pasted.plain
+        told = named or diagnosis.wanted or "torch" in self.pasted.plain or (top["kind"] == "index" and target.device)
+        return bool(about and told) and not self._is_newest(diagnosis, top)
+
+    def _is_newest(self, diagnosis: Diagnosis, top: dict[str, Any]) -> bool:
+        """Return whether a text has the newest release already where a newer one is the way out."""
+        main = next(iter(self.facts.routes)).provider
+        newest = next((e.release for e in reversed(self.facts.elements(main)) if e.stage == "release"), "")
+        have = [read.version for read in installed(diagnosis.versions) if read.product == main]
+        return bool(top.get("newest") and not diagnosis.candidates[0].issue and have and newest) and not any(
+            self._is_below(main, version.partition("+")[0], newest) for version in have
         )
-        if (candidates and (not diagnosis.about_versions or top["kind"] == "library")) or not (candidates or target.device):
-            return diagnosis
-        return self._with_stacks(diagnosis, top, pins)
 
-    def _issues(self, versions: tuple[Read, ...]) -> tuple[Candidate, ...]:
-        """Return the known issues that a text shows and does not refute, those of which it says the most first.
+    # -- what speaks for causes ---------------------------------------------------------------------------------------
 
-        The text names a release that the issue is about: a device alone says too little.
+    def _issues(self, versions: tuple[Read, ...]) -> tuple[tuple[Candidate, ...], tuple[IssueMatch, ...]]:
+        """Return the known issues that a text shows and does not refute, and those of its versions of which it shows no sign.
+
+        One whose conditions are all named comes before every other cause. A text names a release that an issue is about, or
+        shows a sign that is of that issue alone; of an issue without signs it has the words of the title.
         """
-        place = Surroundings({read.product: (read.version,) for read in installed(versions)}, self._masks(versions), False)
-        found = []
+        reads = installed(versions)
+        place = Surroundings({}, self._masks(versions), False)
+        place = place._replace(versions={r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads})
+        common = self._common_patterns
+        shown, silent = [], []
         for issue in known_issues(self.facts):
             hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
-            match = match_at(self.facts, issue, place) if hits else None
-            if match and any(condition.spec and condition not in match.unsaid for condition in issue.conditions):
-                steps = tuple(cure.do for cure in issue.cures if cure.do)
-                kind = "issue" if self._package_cure(issue) else "machine"
-                weight = _KNOWN - 2 * len(match.unsaid)
-                found.append(
-                    Candidate(
-                        issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, match
-                    )
-                )
-        return tuple(sorted(found, key=lambda candidate: -candidate.weight))
+            titled = not hits and self._tells_title(issue)
+            match = match_at(self.facts, issue, place)
+            if match is None:
+                continue
+            named = any(condition.spec not in ("", ">=0") and condition not in match.unsaid for condition in issue.conditions)
+            own = any(_is_own(plain(sign), common) for sign in issue.signs if self.pasted.find(sign))
+            if hits and (named or own):
+                weight = (_ISSUE if named else _PROOF) if not match.unsaid else _UNSAID + 3 * own - len(match.unsaid)
+                shown.append(self._issue(match, hits, weight, proven=named and own and not match.unsaid))
+            elif titled and named:
+                shown.append(self._issue(match, (), _SILENT if not match.unsaid else _OPEN, proven=False))
+            elif named and not match.unsaid and issue.ranks and issue.state != "not-reproduced" and issue.effect in _GRAVE:
+                silent.append(match)
+        return tuple(each for each in shown if each.weight >= _LEAST), tuple(silent)
+
+    def _issue(self, match: IssueMatch, hits: tuple[PatternMatch, ...], weight: int, *, proven: bool) -> Candidate:
+        issue = match.issue
+        steps = tuple(cure.do for cure in issue.cures if cure.do)
+        own = {product.id for product in self.facts.products.values() if product.role in _PACKAGES}
+        cures = tuple(cure.to for cure in issue.cures if cure.to and _name_of(cure.to) not in own)
+        kind = "issue" if self._package_cure(issue) else "machine"
+        return Candidate(
+            issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, proven,
+            cures=cures, issue=match,
+        )  # fmt: skip
+
+    @property
+    def _common_patterns(self) -> tuple[str, ...]:
+        """The patterns of symptoms, which are of no issue alone."""
+        return tuple(plain(p) for symptom in self.facts.guide_records("symptom") for p in symptom["patterns"])
+
+    def _tells_title(self, issue: KnownIssue) -> bool:
+        """Return whether a text tells of an issue without a sign: it has most of the words of its title."""
+        words = {word.rstrip(".") for word in _TITLE_WORD.findall(plain(issue.title))} - _SMALL
+        found = [word for word in words if word in self.pasted.plain]
+        return not issue.signs and len(words) >= 3 and len(found) >= _SHARE * len(words)
 
     def _masks(self, versions: tuple[Read, ...]) -> dict[str, int]:
         """Return the elements of the system, the hardware and the device that a text names, by product."""
-        named = [read for read in versions if read.product in (SYSTEM, HARDWARE, DEVICE)]
-        return {read.product: self.mask_of(read.product, read.version) for read in named}
+        masks: dict[str, int] = {}
+        for read in versions:
+            if read.product in (SYSTEM, HARDWARE, DEVICE):
+                masks[read.product] = masks.get(read.product, 0) | self.mask_of(read.product, read.version)
+        return masks
 
     def _package_cure(self, issue: KnownIssue) -> str | None:
         """Return the first cure that other versions of a package are, as a word of a request."""
-        packages = (Role.PACKAGE, Role.COMPANION)
-        named = [(cure.to, re.split(r"[=<>!~]", cure.to)[0]) for cure in issue.cures if cure.to]
-        return next(
-            (to for to, name in named if name in self.facts.products and self.facts.products[name].role in packages), None
-        )
+        cures = (cure.to for cure in issue.cures if cure.to)
+        return next((to for to in cures if (p := self.facts.products.get(_name_of(to))) and p.role in _PACKAGES), None)
 
     def _record_of(self, first: Candidate, causes: dict[str, dict[str, Any]]) -> dict[str, Any]:
         """Return the record of a cause: for an issue what asks for the releases that cure it."""
@@ -169,6 +235,15 @@ class _Diagnosing(StackFinder):
             return causes[first.id]
         cure = self._package_cure(first.issue.issue)
         return {"kind": first.kind, "ask": (cure,) if cure else (), "newest": True}
+
+    def _is_admitted(self, record: dict[str, Any], about: set[str], versions: tuple[Read, ...]) -> bool:
+        """Return whether a cause is of a device that the text may be about, and nothing in the text refutes it."""
+        if record["device"] not in (None, *about) or any(map(self.pasted.find, record["refuted"])):
+            return False
+        build = record["unless_build"]
+        main = next(iter(self.facts.routes)).provider
+        labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == main]
+        return not (build and build in labels)
 
     def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None) -> set[str]:
         """Return the devices whose causes may be named: that of the text; where it tells none, those that get no stack.
@@ -180,41 +255,22 @@ class _Diagnosing(StackFinder):
         about = {record["device"] for record in causes.values() if record["device"]}
         return about if is_phrase(self.text) else about - set(self.facts.served_devices())
 
-    def _with_stacks(self, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...]) -> Diagnosis:
-        """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
-        target = diagnosis.target
-        words = tuple(top.get("ask", ())) or tuple(dict.fromkeys(route.provider for route in self.facts.routes[:1]))
-        if top.get("newest"):
-            choices = self.choices(None, Sought(words=words), target)
-        else:
-            kept_pins = pins if diagnosis.candidates else ()
-            choices = self.choices(diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), kept_pins, words), target)
-        named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role != Role.DIMENSION}
-        named |= {re.split(r"[=<>!~]", word)[0] for word in words}
-        sure = bool(target.device) and not any(choice.systems for choice in choices)
-        return diagnosis._replace(
-            nearest=tuple(choice.near for choice in choices) if sure else (),
-            either=() if sure else choices,
-            instead=self.successor_on(named, target),
-            ended=tuple(name for name in self.facts.products if name in self.facts.successors and name in named),
-        )
-
     def _evidence(self, device: str) -> _Evidence:
         """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
-        evidence = _Evidence({}, {}, {}, [], {})
+        evidence = _Evidence({}, {}, {}, [], {}, {})
         symptoms = self.facts.guide_records("symptom")
         for symptom in symptoms:
             if symptom["devices"] and device not in symptom["devices"]:
                 continue
             hits = [hit for pattern in symptom["patterns"] if (hit := self.pasted.find(pattern)) is not None]
-            beside, unless = (any(map(self.pasted.find, symptom[name])) for name in ("beside", "unless"))
-            if not hits or unless or (symptom["beside"] and not beside):
+            if not hits or any(map(self.pasted.find, symptom["unless"])):
+                continue
+            if symptom["beside"] and not any(map(self.pasted.find, symptom["beside"])):
                 continue
             self._add(evidence, symptom, hits)
         if not evidence.weights and is_phrase(self.text):
-            for symptom in meant_by(
-                self.text, symptoms, {record["id"]: record for record in self.facts.guide_records("cause")}
-            ):
+            by_id = {record["id"]: record for record in self.facts.guide_records("cause")}
+            for symptom in meant_by(self.text, symptoms, by_id):
                 self._add(evidence, symptom, [PatternMatch(1, self.text.strip(), ())])
         return evidence
 
@@ -225,36 +281,165 @@ class _Diagnosing(StackFinder):
             )
             evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
         for speaks in symptom["causes"]:
-            name = speaks["cause"]
-            evidence.weights[name] = evidence.weights.get(name, 0) + speaks["weight"]
+            name, weight = speaks["cause"], speaks["weight"]
+            more = name in evidence.weights  # of several symptoms the most telling one counts, and that there are more
+            evidence.best[name] = max(evidence.best.get(name, 0), weight)
+            evidence.weights[name] = evidence.best[name] + more
             evidence.hits.setdefault(name, []).extend(hits)
             evidence.cited.setdefault(name, {}).update(((s[0], s[1]), None) for s in symptom["sources"])
 
-    def _with_generations(self, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-        """Return candidates whose steps begin with the oneAPI release that brings the libraries that the text asks for."""
-        telling = {record["id"] for record in self.facts.guide_records("cause") if record["generations"]}
+    def _generic(
+        self,
+        causes: dict[str, dict[str, Any]],
+        evidence: _Evidence,
+        answer: Answer | None,
+        versions: tuple[Read, ...],
+        devices: set[str],
+    ) -> tuple[Candidate, ...]:
+        """Return the causes that symptoms and the engine's word on the versions speak for, those that weigh enough.
+
+        Their steps are those for any device, and those for `devices`.
+        """
+        weights = {name: weight for name, weight in evidence.weights.items() if name in causes}
+        denied, others = self._denied_kinds(answer), tuple(self._other_releases(versions))
+        for name, record in causes.items():
+            if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and others):
+                weights[name] = weights.get(name, 0) + _SILENT - _LEAST * record["denied"]
+        works = answer is not None and answer.verdict.is_usable
+        for name in weights:
+            if causes[name]["kind"] in denied:
+                weights[name] += _DENIED
+            elif works and causes[name]["kind"] == "version" and not causes[name]["works_elsewhere"]:
+                weights[name] -= _FITS
+        made = []
+        for name in sorted(weights, key=lambda name: -weights[name]):
+            record = causes[name]
+            proven = weights[name] >= _PROOF and (evidence.best.get(name, 0) >= _PROOF or record["kind"] in denied)
+            if weights[name] >= _LEAST or is_phrase(self.text):
+                hits, cited = evidence.hits.get(name, []), list(evidence.cited.get(name, {}))
+                cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits))
+                candidate = _candidate(record, weights[name], hits, cited, devices)
+                do = (*(self._generations() if record["generations"] else ()), *candidate.do)
+                made.append(candidate._replace(proven=proven, cures=cures, do=do))
+        return tuple(made)
+
+    def _denied_kinds(self, answer: Answer | None) -> set[str]:
+        """Return of what kind the causes are that the engine's answer names: versions, or the machine below them."""
+        if answer is None or answer.verdict.is_usable:
+            return set()
+        parts = {p.id for p in self.facts.products.values() if p.role == Role.DIMENSION} - PLACE
+        below = any(parts & set(cause.blocker[1:]) for cause in answer.causes)
+        if below:
+            return {"machine"}
+        return {"version"} if answer.verdict == Verdict.DOES_NOT_WORK else set()
+
+    def _updates(self, record: dict[str, Any], versions: tuple[Read, ...], hits: list[PatternMatch]) -> Iterator[str]:
+        """Yield the newest releases of what a text has an older one of, as words of a request.
+
+        Parts of the machine are those of which it names a release, packages those that the lines of the cause are about.
+        """
+        told = " ".join(hit.text for hit in hits).lower()
+        for product in record["update"]:
+            named = [read.version for read in versions if read.product == product]
+            newest = next((e.version for e in reversed(self.facts.elements(product)) if e.installable), "")
+            newest = newest or self.facts.elements(product)[-1].version
+            if self.facts.products[product].role in _PACKAGES:
+                is_old = product in told and not any(not self._is_below(product, version, newest) for version in named)
+            else:
+                is_old = bool(named) and all(self._is_below(product, version, newest) for version in named)
+            if is_old:
+                yield f"{product}>={newest}"
+
+    def _is_below(self, product: str, version: str, other: str) -> bool:
+        scheme = Scheme(self.facts.products[product].scheme)
+        try:
+            return admits(scheme, f"<{other}", version)
+        except ValueError:
+            return False
+
+    def _other_releases(self, versions: tuple[Read, ...]) -> Iterator[str]:
+        """Yield the releases that a text says to work, where it names another one of the same product as installed."""
+        have = {read.product: read.version for read in installed(versions)}
+        for read in self.reader.working():
+            own = have.get(read.product)
+            if own is not None and own != read.version and not own.startswith(f"{read.version}."):
+                yield f"{read.product}=={read.version}"
+
+    def _generations(self) -> tuple[str, ...]:
+        """Return steps that name the oneAPI release that brings the libraries that the text asks for."""
         known = {record["library"]: record["version"] for record in self.facts.guide_records("generation")}
         named = dict.fromkeys(name for name in _SONAME.findall(self.pasted.plain) if name in known)
-        steps = tuple(
+        return tuple(
             f"{name} comes with oneAPI {known[name]}: activate a {known[name]} release (source its setvars.sh, on Windows "
             f"setvars.bat), or install the run-time packages of {known[name]} that the wheel requires."
             for name in list(named)[:2]
         )
-        return tuple(c._replace(do=(*steps, *c.do)) if c.id in telling and steps else c for c in candidates)
+
+    def _missing(self, versions: tuple[Read, ...]) -> Iterator[str]:
+        """Yield the kinds of evidence that a text lacks, in the order in which they help."""
+        named = {read.product for read in versions}
+        if "traceback (most recent call last)" not in self.pasted.plain:
+            yield "traceback"
+        if not any(self.facts.products[product].role in _PACKAGES for product in named):
+            yield "packages"
+        for kind, products in _PARTS_MISSED.items():
+            if not named.intersection(products):
+                yield kind
+
+    # -- what cures ---------------------------------------------------------------------------------------------------
+
+    def _with_stacks(self, diagnosis: Diagnosis, top: dict[str, Any], pins: tuple[Read, ...]) -> Diagnosis:
+        """Return a diagnosis with the stacks for its target, or for what its target leaves open; `top` is its first cause."""
+        target, first = diagnosis.target, diagnosis.candidates[0]
+        named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role != Role.DIMENSION}
+        wanted = {pin.product for missed in diagnosis.wanted for pin in missed.pins}
+        main = next(iter(self.facts.routes)).provider
+        ended = self.facts.successors.keys()
+        named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
+        words = tuple(word for word in top.get("ask", ()) if _name_of(word) not in ended or _name_of(word) in named | wanted)
+        words = words or (main,)
+        packages = tuple(cure for cure in first.cures if self.facts.products[_name_of(cure)].role in _PACKAGES)
+        if packages:
+            choices = self.choices(None, Sought(words=packages), target)
+        elif top.get("newest"):
+            choices = self.choices(None, Sought(words=words), target)
+        else:
+            choices = self.choices(diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), pins, words), target)
+        sure = bool(target.device) and not any(choice.systems for choice in choices)
+        return diagnosis._replace(
+            nearest=tuple(choice.near for choice in choices) if sure else (),
+            either=() if sure else choices,
+            instead=self.successor_on(named, target),
+            ended=tuple(name for name in self.facts.products if name in ended and name in named),
+        )
 
     def _judge(self, versions: tuple[Read, ...], target: Target) -> tuple[Answer | None, tuple[Read, ...], tuple[str, ...]]:
-        """Return the engine's answer to the packages that a text names as installed, those packages, and unknown versions."""
-        pins, unread = [], []
+        """Return the engine's answer to what a text names as installed, those packages, and unknown versions.
+
+        It is asked with the parts of the machine first: a kernel or a run time that denies counts, one of which nothing is
+        known does not.
+        """
+        pins, parts, unread = [], [], []
         for read in installed(versions):
-            if self.facts.products[read.product].role == Role.DIMENSION:
-                continue
-            if self.is_known(read.product, read.version):
+            product = self.facts.products[read.product]
+            if product.role == Role.DIMENSION:
+                parts += [read] if read.product not in PLACE else []
+            elif self.is_known(read.product, read.version):
                 pins.append(read)
             else:
                 unread.append(f"{read.product} {read.version}")
-        if len([pin for pin in pins if self.facts.products[pin.product].role in (Role.PACKAGE, Role.COMPANION)]) < 2:
-            return None, tuple(pins), tuple(unread)
-        return self.ask(tuple(pins), target), tuple(pins), tuple(unread)
+        below = [read for read in parts if sum(other.product == read.product for other in parts) == 1]
+        main = next(iter(self.facts.routes)).provider
+        for part in below if target.device and any(name == HARDWARE for name, _ in target.others) else ():
+            others = tuple(pin for pin in pins if pin.product == main)
+            with_part = self.ask((*others, part), target, () if others else (main,))
+            if with_part and any(part.product in cause.blocker[1:] for cause in with_part.causes):
+                return with_part, tuple(pins), tuple(unread)
+        packages = [pin for pin in pins if self.facts.products[pin.product].role in _PACKAGES]
+        answer = self.ask(tuple(pins), target) if len(packages) > 1 else None
+        if answer and target.foreign and any(cause.blocker[0] == "offer" for cause in answer.causes):
+            answer = None  # asked of the devices that are served, of which the text is not about one
+        return answer, tuple(pins), tuple(unread)
 
     def _missed(self, text: str) -> UnmetRequirement | None:
         """Return what the data know of a requirement that no installer could meet; None for packages that they do not know."""
@@ -279,15 +464,14 @@ class _Diagnosing(StackFinder):
         )
 
 
-def _in_order(issues: tuple[Candidate, ...], causes: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """Return candidates in order: issues whose conditions the text meets, generic causes, issues that it leaves open.
+def _name_of(word: str) -> str:
+    """Return the product that a word of a request names."""
+    return re.split(r"[=<>!~]", word, maxsplit=1)[0]
 
-    An issue that does not rank depends on more than its conditions, so that a text cannot meet it for sure.
-    """
-    sure = tuple(
-        candidate for candidate in issues if candidate.issue and candidate.issue.issue.ranks and not candidate.issue.unsaid
-    )
-    return (*sure, *causes, *(candidate for candidate in issues if candidate not in sure))
+
+def _is_own(sign: str, common: tuple[str, ...]) -> bool:
+    """Return whether a sign is of its issue alone: no symptom has it as a pattern, or as a part of one."""
+    return not any(sign in pattern or pattern == sign for pattern in common)
 
 
 def is_phrase(text: str) -> bool:
@@ -309,26 +493,6 @@ def meant_by(text: str, symptoms: list[dict[str, Any]], causes: dict[str, dict[s
     return [symptom for symptom in symptoms if is_meant(symptom)]
 
 
-def _ranked(
-    causes: dict[str, dict[str, Any]], evidence: _Evidence, answer: Answer | None, devices: set[str]
-) -> tuple[Candidate, ...]:
-    """Return the causes that the evidence and the engine's word on the versions speak for, the likeliest first.
-
-    Their steps are those for any device, and those for `devices`.
-    """
-    weights = {name: weight for name, weight in evidence.weights.items() if name in causes}
-    if answer and answer.verdict == Verdict.DOES_NOT_WORK:
-        weights |= {name: _ALONE - _DENIED for name in causes if causes[name]["denied"] and name not in weights}
-    for name in weights:
-        if answer and causes[name]["kind"] == "version":
-            weights[name] += _DENIED if answer.verdict == Verdict.DOES_NOT_WORK else -_FITS if answer.verdict.is_usable else 0
-    order = list(causes)
-    ranked = sorted(weights, key=lambda name: (-weights[name], order.index(name)))
-    return tuple(
-        _candidate(causes[n], weights[n], evidence.hits.get(n, []), list(evidence.cited.get(n, {})), devices) for n in ranked
-    )
-
-
 def _wishes(pins: tuple[Read, ...], missed: tuple[UnmetRequirement, ...]) -> tuple[Read, ...]:
     """Return what is installed, with the releases that were asked for in its place."""
     asked = tuple(pin for wanted in missed for pin in wanted.pins)
@@ -343,4 +507,7 @@ def _candidate(
     own = [(s[0], s[1]) for s in record["sources"]]
     sources = tuple(dict.fromkeys([*cited, *own]))
     do = (*record["do"], *(step for device in record["do_for"] if device in devices for step in record["do_for"][device]))
-    return Candidate(record["id"], record["kind"], record["title"], record["why"], do, weight, lines, sources)
+    return Candidate(
+        record["id"], record["kind"], record["title"], record["why"], do, weight, lines, sources,
+        confirm=record["confirm"], avoid=record["avoid"],
+    )  # fmt: skip

@@ -3,19 +3,25 @@
 import re
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from functools import cache, cached_property
+from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from compatkb.core.foreign import shown
 
-LIMIT = 4_000_000
-"""How many bytes of a pasted text count: of longer texts the first and the last half of that."""
+LIMIT = 262_144
+"""How many bytes of a pasted text count: of longer texts the beginning, the end, and lines between that tell of a failure."""
+_TELLING = (b"rror:", b"xception", b"undefined symbol", b"cannot open", b"ailed to", b"WARN", b"RESULT_ERROR", b" not found")
+_CHUNK = 1_048_576
+_CUT = 400  # bytes of a line from the middle of a long text
 _WINDOW = 2_000  # how far a match reaches
 _TRIES = 200  # places at which one pattern is tried
 _GAP = 400
 _QUOTED = 200
 
+_FAILURE = re.compile(r"error|exception|fault|failed|abort|assert|cannot|not found|crash|wrong")
 _ASKING = re.compile(r">>>|print ?\(|\bin \[\d")
 _DRIVE = re.compile(r"(?:^|[^a-z0-9/])[a-z]:\Z")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
@@ -44,14 +50,34 @@ def decode(content: bytes) -> str:
 
 
 def read_ends(stream: BinaryIO, most: int = LIMIT) -> tuple[bytes, int]:
-    """Return the first and the last half of so many bytes of a stream, and how many bytes between them were left out."""
-    half = most // 2
-    head, tail, left = stream.read(half), b"", 0
-    while len(head) == half and (chunk := stream.read(half)):
+    """Return the part of a stream that counts, of so many bytes at the most, and how many bytes were left out.
+
+    Of a long stream these are the first quarter, the last half, and from between lines that tell of a failure.
+    """
+    head, middle, tail, size = stream.read(most // 4), b"", b"", 0
+    while chunk := stream.read(_CHUNK):
+        size += len(chunk)
         tail += chunk
-        cut = max(0, len(tail) - half)
-        left, tail = left + cut, tail[cut:]
-    return (head + b"\n\n" + tail if left else head + tail), left
+        if len(tail) > most // 2:
+            passed, tail = tail[: -most // 2], tail[-most // 2 :]
+            if len(middle) < most // 8:
+                middle += _telling_lines(passed, most // 8 - len(middle))
+    if size <= most // 2:
+        return head + tail, 0
+    return b"\n\n".join((head, middle, tail)), size - len(middle) - len(tail)
+
+
+def _telling_lines(content: bytes, most: int) -> bytes:
+    """Return lines that tell of a failure, of so many bytes at the most."""
+    lines: dict[bytes, None] = {}
+    for word in _TELLING:
+        at = content.find(word)
+        while at >= 0 and sum(map(len, lines)) < most // len(_TELLING):
+            start = max(content.rfind(b"\n", max(0, at - _CUT), at) + 1, at - _CUT)
+            end = content.find(b"\n", at, at + _CUT)
+            lines[content[start : end if end >= 0 else at + _CUT]] = None
+            at = content.find(word, at + _CUT)
+    return b"".join(line + b"\n" for line in lines)[:most]
 
 
 def plain(text: str) -> str:
@@ -65,8 +91,10 @@ class ErrorText:
     """A pasted text, to be asked for patterns."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text, and its plain form."""
-        self._text = text
+        """Keep the part of a text that counts, and its plain form."""
+        if len(text) > LIMIT:
+            text = decode(read_ends(BytesIO(text.encode(errors="replace")))[0])
+        self.text = text
         self.plain = plain(text)
 
     @cached_property
@@ -75,16 +103,21 @@ class ErrorText:
 
     @cached_property
     def _pasted_ends(self) -> "array[int]":
-        return array("I", (newline.start() for newline in re.finditer("\n", self._text)))
+        return array("I", (newline.start() for newline in re.finditer("\n", self.text)))
 
     def line_at(self, position: int) -> tuple[int, str]:
         """Return number and text of the line at a position of the plain text; a long line is cut."""
         number = bisect_right(self._ends, position - 1)
         ends = self._pasted_ends  # the plain text has the same lines
         first = ends[number - 1] + 1 if number else 0
-        last = ends[number] if number < len(ends) else len(self._text)
-        text = shown(_ESCAPES.sub("", self._text[first : min(last, first + _WINDOW)]).strip())
+        last = ends[number] if number < len(ends) else len(self.text)
+        text = shown(_ESCAPES.sub("", self.text[first : min(last, first + _WINDOW)]).strip())
         return number + 1, text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+
+    def failure(self) -> PatternMatch | None:
+        """Return the last line that tells of a failure; None where none does."""
+        found = deque(_FAILURE.finditer(self.plain, max(0, len(self.plain) - 8 * _WINDOW)), maxlen=1)
+        return PatternMatch(*self.line_at(found[0].start()), ()) if found else None
 
     def find(self, pattern: str) -> PatternMatch | None:
         """Return the first place of a pattern."""

@@ -6,12 +6,13 @@ means is looked up in the data.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import islice
+from typing import Any
 
 from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ShownBy
-from compatkb.doctor.error_text import ErrorText, plain
+from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import SAYS, Read
 from compatkb.store.reader import Snapshot
@@ -32,7 +33,9 @@ _KERNEL = re.compile(
 )
 _RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it
+_WINDOWS = re.compile(r"(?<![\d.])(3[0-2]\.0\.101\.\d{4})(?!\d)|driver[^\n\d]{0,20}101\.(\d{4})(?!\d)")
 _MOST = 64  # PCI ids that are looked up
+_FEW = 4  # versions of one part
 
 Shown = dict[str, dict[str, int]]
 """Values by the kind of evidence for them, each with a line."""
@@ -98,8 +101,8 @@ class MachineReader(KnownData):
         for record in self.facts.guide_records("reading"):
             if record["product"] != product:
                 continue
-            if hits := [hit for hit in map(self.pasted.find_word, record["patterns"]) if hit]:
-                shown[record["shown_by"]].setdefault(record["version"], hits[0].line)
+            if hit := next(self._hits(record), None):
+                shown[record["shown_by"]].setdefault(record["version"], hit.line)
         return shown
 
     def _graphics(self) -> dict[str, int]:
@@ -119,23 +122,25 @@ class MachineReader(KnownData):
         return lines
 
     def hardware(self) -> tuple[Read, ...]:
-        """Return the GPU family, the kernel and the compute runtime that a text names; of several of a kind none."""
-        return tuple(read for read in (self._gpu(), self._kernel(), self._runtime()) if read)
+        """Return the GPU families, kernels and parts of the driver that a text names."""
+        return (*self._gpus(), *self._kernels(), *self._runtimes(), *self._parts())
 
-    def _gpu(self) -> Read | None:
+    def implied(self, parts: tuple[Read, ...]) -> Read | None:
+        """Return the system that parts of a machine are of, where nothing else tells it."""
+        systems = {"linux-kernel": LINUX, "kernel-driver": LINUX, "windows-driver": WINDOWS}
+        told = {systems[part.product]: part.line for part in parts if part.product in systems}
+        return next((Read("os", name, line, SAYS) for name, line in told.items() if len(told) == 1), None)
+
+    def _gpus(self) -> tuple[Read, ...]:
         hardware = self.facts.products.get("hardware")
         if hardware is None:
-            return None
+            return ()
         found: dict[str, int] = {}
         by_id = {device: record["hardware"] for record in self.facts.guide_records("graphics") for device in record["ids"]}
         for match in islice(_PCI.finditer(self.pasted.plain), _MOST):
             if name := by_id.get(next(filter(None, match.groups()))):
                 found.setdefault(name, match.start())
-        found = found or self._named(hardware)
-        if len(found) != 1:
-            return None
-        ((name, at),) = found.items()
-        return Read(hardware.id, name, self.pasted.line_at(at)[0], SAYS)
+        return self._reads(hardware.id, found or self._named(hardware))
 
     def _named(self, hardware: Product) -> dict[str, int]:
         """Return the families of GPUs that a text names, each with the place of the first name.
@@ -156,10 +161,10 @@ class MachineReader(KnownData):
                     found.setdefault(names[key], at)
         return found
 
-    def _kernel(self) -> Read | None:
-        return self._one("linux-kernel", {match[1]: match.start() for match in _KERNEL.finditer(self.pasted.plain)})
+    def _kernels(self) -> tuple[Read, ...]:
+        return self._reads("linux-kernel", {match[1]: match.start() for match in _KERNEL.finditer(self.pasted.plain)})
 
-    def _runtime(self) -> Read | None:
+    def _runtimes(self) -> tuple[Read, ...]:
         """Return the compute runtime, by its version or by the build number that Level Zero prints."""
         found = {match[1]: match.start() for match in _RUNTIME.finditer(self.pasted.plain)}
         if not found and "compute-runtime" in self.facts.products:
@@ -168,14 +173,30 @@ class MachineReader(KnownData):
             }
             builds = ((by_build.get(match[1]), match.start()) for match in _BUILD.finditer(self.pasted.plain))
             found = {version: at for version, at in builds if version}
-        return self._one("compute-runtime", found)
+        return self._reads("compute-runtime", found)
 
-    def _one(self, product: str, found: dict[str, int]) -> Read | None:
-        """Return the one version of a product that a text names; of several, which are of other machines, none."""
-        if product not in self.facts.products or len(found) != 1:
-            return None
-        ((version, at),) = found.items()
-        return Read(product, version, self.pasted.line_at(at)[0], SAYS)
+    def _parts(self) -> tuple[Read, ...]:
+        """Return what readings say of other parts of the machine, and the driver of Windows by its number."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for match in _WINDOWS.finditer(self.pasted.plain):
+            found["windows-driver"].setdefault(match[1] or f"32.0.101.{match[2]}", self.pasted.line_at(match.start())[0])
+        for record in self.facts.guide_records("reading"):
+            if record["product"] not in (None, "device", "os") and (hit := next(self._hits(record), None)):
+                found[record["product"]].setdefault(record["version"], hit.line)
+        return tuple(
+            Read(product, version, line, SAYS)
+            for product, lines in found.items()
+            for version, line in list(lines.items())[:_FEW]
+            if product in self.facts.products
+        )
+
+    def _hits(self, record: dict[str, Any]) -> Iterator[PatternMatch]:
+        return filter(None, map(self.pasted.find_word, record["patterns"]))
+
+    def _reads(self, product: str, found: dict[str, int]) -> tuple[Read, ...]:
+        if product not in self.facts.products:
+            return ()
+        return tuple(Read(product, name, self.pasted.line_at(at)[0], SAYS) for name, at in list(found.items())[:_FEW])
 
 
 def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:

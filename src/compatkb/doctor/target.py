@@ -1,5 +1,6 @@
 """What an answer about a pasted text is for: its device, system and Python, and the stacks that fit."""
 
+import re
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
@@ -7,10 +8,20 @@ from compatkb.doctor.machine_reading import LINUX, WINDOWS
 from compatkb.doctor.questions import Questions, SuccessorStack
 from compatkb.doctor.version_extraction import WISHED, Read, minor
 from compatkb.engine.answer import Alternative, Answer
+from compatkb.engine.known_issues import HARDWARE
 from compatkb.engine.stacks import Stack
 from compatkb.store.records import Element
 
+PIP, UV, UV_PIP, POETRY, PIXI = "pip", "uv", "uv-pip", "poetry", "pixi"
+_INSTALLERS = {
+    POETRY: re.compile(r"\bpoetry (?:add|install|lock|update|run)\b|poetry\.lock|\[tool\.poetry"),
+    PIXI: re.compile(r"\bpixi (?:add|install|run)\b|pixi\.(?:toml|lock)"),
+    UV: re.compile(r"\buv (?:add|sync|lock|run)\b|\buv\.lock\b|\[tool\.uv|project's requirements are unsatisfiable"),
+    UV_PIP: re.compile(r"\buv pip\b|\buv venv\b"),
+}
 _MOST = 3
+PLACE = frozenset(["device", "os", "hardware", "python", "arch", "glibc"])
+"""The dimensions of a place; the others are parts of a machine, such as its kernel."""
 _SYSTEMS = (LINUX, WINDOWS)  # of which one is meant where a text tells none
 
 
@@ -23,6 +34,7 @@ class Target(NamedTuple):
     python: str | None = None
     others: tuple[tuple[str, str], ...] = ()  # further dimensions with their values, such as arch
     served: tuple[str, ...] = ()  # the devices that a release of the data serves
+    installer: str = PIP  # what installs packages there
 
     def meant(self) -> tuple["Target", ...]:
         """Return the targets with a device and a system that this one may mean; none where no device of ours serves it."""
@@ -52,16 +64,22 @@ class StackChoice(NamedTuple):
 class StackFinder(Questions):
     """Finds the stacks for what texts are about."""
 
-    def target_of(self, reads: tuple[Read, ...]) -> Target:
-        """Return what a text is about, as far as it tells."""
-        dimensions = {read.product: read.version for read in reads if self.facts.products[read.product].role == Role.DIMENSION}
+    def target_of(self, reads: tuple[Read, ...], text: str = "") -> Target:
+        """Return what a text is about, as far as it tells; of several GPUs none counts, and parts of a driver are no place."""
+        dimensions: dict[str, str] = {}
+        gpus = {read.version for read in reads if read.product == HARDWARE}
+        for read in reads:
+            place = self.facts.products[read.product].role == Role.DIMENSION and read.product in PLACE
+            if place and not (read.product == HARDWARE and len(gpus) > 1):
+                dimensions.setdefault(read.product, read.version)
+        installer = next((name for name, form in _INSTALLERS.items() if form.search(text)), PIP)
         device = dimensions.pop("device", None)
         system, python = dimensions.pop("os", None), dimensions.pop("python", None)
         if python and not self.is_known("python", python):
             python = None
         others = tuple((name, value) for name, value in dimensions.items() if self.is_known(name, value))
         foreign = device if device and device not in self.facts.served_devices() else None
-        return Target(None if foreign else device, foreign, system, python, others, self.facts.unasked_devices())
+        return Target(None if foreign else device, foreign, system, python, others, self.facts.unasked_devices(), installer)
 
     def ask(
         self, pins: tuple[Read, ...], target: Target, words: tuple[str, ...] = (), system: str | None = None

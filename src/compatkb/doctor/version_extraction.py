@@ -22,7 +22,7 @@ _SATISFIED = re.compile(rf"requirement already satisfied: {_WHOLE_NAME}[^\n]{{0,
 _UV = re.compile(rf"^ ?([-+~]) {_NAME}=={_VERSION} ?$", re.MULTILINE)
 _OTHER_PYTHON = re.compile(r"^[^\n]*(?:requires-python|require a different python)[^\n]*$", re.MULTILINE)
 _NEXT = re.compile(
-    r"(?:==|'?(?: with)?(?: version)?[ =:]{0,4}[ =:'-]v?|\n ?version: )"
+    r"(?:==|'?\)?(?: with)?(?: version)?[ =:|]{0,5}[ =:|'-][v']?|\n ?version: )"
     r"([0-9][0-9a-z+_-]{0,20}(?:\.[0-9a-z+_-]{1,30}){1,8})(?![0-9a-z+])"
 )
 _WISH = re.compile(r"(?:no version of|requires|depends on|requirement|needs|install|found for|matching|satisfies|uninstall) $")
@@ -31,10 +31,25 @@ _CANDIDATE = re.compile(
     r" ?(?:depends on|cannot be used|are incompatible|is incompatible|was not found|has no wheels|is not a supported wheel)"
     r"|, we can"
 )
+_REFUSED = re.compile(r"error [45]\d\d|could not install requirement|could not fetch|failed to fetch|while getting|looking in")
 _SAID = re.compile(r"(?:you have|installed|uninstalled|found existing installation:) $")
 _BEFORE = re.compile(r"[0-9a-z._/-]\Z")
 _WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
 _FILE = re.compile(r"\S{1,200}?\.(whl|tar\.gz)(?![a-z0-9])")
+_WORKS = re.compile(
+    r"(?:works?|worked|working|fine|passes|passed|no (?:issues?|problems?|errors?|crash)|correct|succeeds|downgrad\w{1,4}"
+    r"|revert\w{0,4}|roll\w{0,4} back|go(?:ing|es)? back|last good|known good|last working|upgrad\w{1,4}|updat\w{1,4}|fixed"
+    r"|resolved|solved|gone)(?: \w{1,12}){0,3}(?: (?:with|on|in|under|using|at|to|by|from|for))?"
+    r"[ :(*']{1,4}(?:the )?(?:older |newer |previous )?$"
+)
+_NOT_WORKING = re.compile(r"(?:n't|not|never|no longer|stop\w{0,4}|fail\w{0,3}|broken|regress\w{0,5})\b[^.;,\n]{0,30}$")
+_WORKED = re.compile(
+    r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
+    r"(?:works?|worked|(?:is|was) (?:fine|ok)|passes|passed|good|ok)\b(?! around)"
+)
+_NUMBERED = re.compile(
+    r"[ :=v'-]{1,12}(?:version |release |driver |series )?v?(\d{1,3}(?:\.\d{1,5}){1,3}(?:\+[a-z0-9.]{1,20})?)"
+)
 _LINE = 400
 _SHORT = 4  # a name in prose has as many letters at least
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
@@ -120,8 +135,29 @@ class VersionReader(KnownData):
                     reads.append(Read(product.id, version, self.pasted.line_at(at)[0], _how(text, before, after)))
         return reads
 
+    def working(self) -> list[Read]:
+        """Return the releases of which a text says that they work, or that going to them helps."""
+        text, reads = self.pasted.plain, []
+        for product in self.facts.products.values():
+            if product.distribution is None and product.scheme != "dotted":
+                continue
+            names = self._spellings(product.id) or tuple(n for n in self.facts.product_names()[product.id] if len(n) >= _SHORT)
+            for name in names:
+                for at in self.pasted.places(name):
+                    m = _NUMBERED.match(text, at + len(name))
+                    if m is None or _BEFORE.search(text[max(0, at - 1) : at]):
+                        continue
+                    before = text[max(text.rfind("\n", 0, at) + 1, at - 80) : at]
+                    worked = _WORKED.match(text, m.end())
+                    if (_WORKS.search(before) and not _NOT_WORKING.search(before)) or worked:
+                        reads.append(Read(product.id, self.shape(product.id, m[1]), self.pasted.line_at(at)[0], LISTED))
+        return list(dict.fromkeys(reads))
+
     def shape(self, product: str, text: str) -> str:
-        """Return a version of Python as people write it: 311 is 3.11, and 3.11.7.final.0 is 3.11.7; others as they are."""
+        """Return a version as its product writes it: Python 311 is 3.11, 3.11.7.final.0 is 3.11.7; numbers have no tail."""
+        if self.facts.products[product].scheme == "dotted":
+            number = re.match(r"\d+(?:\.\d+)*", text)
+            return number[0] if number else text
         if self.facts.products[product].scheme != "minor":
             return text
         if tag := re.fullmatch(r"(\d)(\d{1,2}t?)", text):
@@ -190,6 +226,8 @@ def minor(python: str) -> str:
 
 
 def _how(text: str, before: str, after: "re.Match[str]") -> int:
+    if _REFUSED.search(before.rpartition("\n")[2]):
+        return WISHED
     file = _FILE.match(text, after.start(1), after.start(1) + _LINE)
     if file and file[1] == "tar.gz":
         return WISHED

@@ -1,54 +1,36 @@
-"""What is behind an error: the first screen (the cause, the line that shows it, the fix, what else it may be), and JSON."""
+"""What is behind an error: the first screen (the cause, the line that shows it, the fix, how to confirm it), and JSON."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from compatkb.core.names import normal
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
-from compatkb.doctor.error_text import PatternMatch
-from compatkb.doctor.undefined_symbols import UndefinedSymbol
+from compatkb.doctor.target import POETRY, UV, UV_PIP, Target, installed
 from compatkb.output import commands, messages
-from compatkb.output.commands import POSIX
+from compatkb.output.commands import POSIX, quote
 from compatkb.output.documents import Edition, short, source_payloads
-from compatkb.output.issue_text import issue_cures, issue_headline
+from compatkb.output.issue_text import issue_condition, issue_headline, spec_in_words
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
-from compatkb.output.screen import (
-    BLANK,
-    HEIGHT,
-    WIDTH,
-    Block,
-    Line,
-    command,
-    fitted,
-    labelled,
-    labelled_block,
-    text_of,
-    wrapped,
-)
-from compatkb.output.things import Instead, listed, python_ranges, shortened
+from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled_block, text_of, wrapped
+from compatkb.output.things import Instead, StackView, listed, python_ranges
 from compatkb.output.view import CauseView, Near
 from compatkb.request.lookup import is_newer, newest_known
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product, Sources, picked
+from compatkb.store.records import Product, picked
 
-_SHARE = 0.4  # a second cause is named that has this part of the weight of the first
-_LINES, _STEPS = 2, 3
-_PLACES = 16  # more than there are of devices and systems: what a place weighs is below all that may go before
-
-
-@dataclass(frozen=True)
-class CandidateView:
-    """What may be behind an error."""
-
-    id: str
-    kind: str
-    title: str
-    why: str
-    do: tuple[str, ...]
-    weight: int
-    hits: tuple[PatternMatch, ...]
-    sources: Sources
+_LINES, _STEPS, _PLACES, _MANY = 2, 3, 2, 4
+_VERDICTS = {True: "cause", False: "possible", None: "unknown"}
+_MISSING = {
+    "traceback": "the whole traceback",
+    "packages": "`pip list`",
+    "gpu": "the GPU (lspci -nn | grep -i vga)",
+    "kernel": "the kernel (uname -r)",
+    "runtime": "the compute runtime (clinfo | grep -i version)",
+}
 
 
 @dataclass(frozen=True)
@@ -68,17 +50,24 @@ class DiagnosisView:
     edition: Edition
     day: date
     diagnosis: Diagnosis
-    candidates: tuple[CandidateView, ...]
+    candidates: tuple[Candidate, ...]  # known issues with their title and cures in words
     causes: tuple[CauseView, ...]  # what the data say against the versions that the text names
     wanted: tuple[str, ...]  # what is known of the requirements that no installer could meet
-    symbols: tuple[str, ...]
-    versions: tuple[str, ...]  # that the text names, in words
-    newer: tuple[str, ...]  # of those that the data do not know, those that are newer than they are
+    detected: tuple[str, ...]  # what the text names, in words
+    newer: tuple[str, ...]  # of the versions that the data do not know, those that are newer than they are
+    cures: tuple[str, ...]  # other versions of parts of the machine, in words
+    issues: tuple[str, ...]  # known issues of what the text names, of which it shows no sign
     nearest: tuple[Near, ...]
     title: str  # of the first of those
     either: tuple[ChoiceView, ...]
     ended: tuple[Product, ...]
     instead: Instead | None
+    have: dict[str, str]  # the installed versions by distribution
+
+    @property
+    def verdict(self) -> str:
+        """How sure the cause is: `cause`, `possible` or `unknown`."""
+        return _VERDICTS[self.candidates[0].proven if self.candidates else None]
 
 
 def present_diagnosis(facts: Snapshot, diagnosis: Diagnosis, day: date) -> DiagnosisView:
@@ -96,25 +85,42 @@ class _DiagnosisPresenter(Presenter):
         if nearest:
             near = nearest[0]
             title = self.way_title(near) if diagnosis.answer and near.relaxed else self._named(near)
+        products = self.facts.products
+        have = {
+            normal(name): read.version
+            for read in installed(diagnosis.versions)
+            if (name := self.facts.distribution(read.product, read.version) or products[read.product].distribution)
+        }
         return DiagnosisView(
             Edition(self.facts.meta["data_date"], day), day, diagnosis,
             tuple(map(self._candidate, diagnosis.candidates)),
             tuple(map(self.cause, diagnosis.answer.causes)) if diagnosis.answer else (),
             tuple(map(self._wanted, diagnosis.wanted)),
-            tuple(map(self._symbol, diagnosis.symbols)),
             tuple(dict.fromkeys(self._version(read.product, read.version) for read in diagnosis.versions)),
             tuple(text for text in diagnosis.unread if self._is_newer(text)),
+            tuple(map(self._in_words, diagnosis.candidates[0].cures)) if diagnosis.candidates else (),
+            tuple(issue_headline(self, match)[0].partition(": ")[2] for match in diagnosis.beside),
             nearest, title, self._choices(diagnosis),
-            tuple(self.facts.products[product] for product in diagnosis.ended), self.instead(diagnosis.instead),
+            tuple(products[product] for product in diagnosis.ended), self.instead(diagnosis.instead), have,
         )  # fmt: skip
 
-    def _candidate(self, candidate: Candidate) -> CandidateView:
-        """Return what a cause is called, why it is one, and what to do: of an issue first the versions that cure it."""
-        title, why, do = candidate.title, candidate.why, candidate.do
-        if candidate.issue:  # without a cure: where it is told of
-            title, why = issue_headline(self, candidate.issue)
-            do = (*issue_cures(self, candidate.issue.issue), *do) or (f"no cure is known; see {candidate.sources[0][0]}",)
-        return CandidateView(candidate.id, candidate.kind, title, why, do, candidate.weight, candidate.hits, candidate.sources)
+    def _candidate(self, candidate: Candidate) -> Candidate:
+        """Return a candidate with the words of its known issue, if it is one."""
+        if candidate.issue is None:
+            return candidate
+        title, about = issue_headline(self, candidate.issue)
+        do = (*candidate.do, *(f"{self._in_words(cure.to)}" for cure in candidate.issue.issue.cures if cure.to))
+        unsaid = listed([issue_condition(self, condition) for condition in candidate.issue.unsaid])
+        confirm = f"{unsaid} (anything else refutes it)" if unsaid else None
+        return candidate._replace(
+            title=f"known issue: {title.partition(': ')[2]}", why=about, confirm=confirm,
+            do=do or (f"no cure is known; see {candidate.sources[0][0]}",),
+        )  # fmt: skip
+
+    def _in_words(self, cure: str) -> str:
+        """Return other versions of a product in words, such as `use compute runtime 26.22 or newer`."""
+        name, spec = re.match(r"([a-z0-9_.-]+?)\s*([=<>!~].*)", cure).groups()  # type: ignore[union-attr]
+        return f"use {self.label(name)} {spec_in_words(spec)}"
 
     def _named(self, near: Near) -> str:
         """Return the packages of a stack that is near and that it is about."""
@@ -130,6 +136,8 @@ class _DiagnosisPresenter(Presenter):
         addresses = {channel.id: channel.url or "the default index" for channel in self.facts.channels}
         builds = {version: f"{version} on {addresses.get(ids[0], ids[0])}" for version, ids in wanted.builds if ids}
         pinned = wanted.requirement.rpartition("==")[2]
+        if "==" not in wanted.requirement:
+            return ""
         if wanted.known and pinned in builds:
             return f"{wanted.requirement} exists: {builds[pinned]}"
         product = self.facts.product(wanted.requirement.partition("==")[0])
@@ -141,15 +149,6 @@ class _DiagnosisPresenter(Presenter):
             return f"{wanted.requirement} {missing}; that release has {'; '.join(list(builds.values())[:_STEPS])}"
         near = f"; the nearest releases are {', '.join(wanted.near)}" if wanted.near else ""
         return f"{wanted.requirement} {missing}{near}"
-
-    def _symbol(self, symbol: UndefinedSymbol) -> str:
-        """Return whose library misses a symbol, and which builds of its package find theirs in the release installed."""
-        provider = f"{self.label(symbol.provider)} {symbol.installed}"
-        system, _, arch = symbol.platform.rpartition("-")
-        where = f"{self.value('os', system)} {arch}"
-        if not symbol.fits:
-            return f"No {symbol.product.label} of the default index finds all its symbols in {provider} ({where})."
-        return f"{provider} goes with {symbol.product.label} {shortened(symbol.fits)}, which miss no symbol ({where})."
 
     def _choices(self, diagnosis: Diagnosis) -> tuple[ChoiceView, ...]:
         """Return the stacks of a text that leaves the device or the system open; products that no stack has lack nowhere."""
@@ -177,130 +176,243 @@ def diagnosis_text(view: DiagnosisView, shell: str = POSIX) -> str:
 
 def diagnosis_lines(view: DiagnosisView, shell: str = POSIX) -> list[Line]:
     """Return the screen."""
-    diagnosis = view.diagnosis
     first = view.candidates[0] if view.candidates else None
-    if first:
-        blocks = [Block(wrapped(first.title, "✗ ", "  ", "does-not-work")), *_shown_lines(first)]
-        blocks.append(Block(wrapped(first.why, "  "), 4))
+    if first is None:
+        head = Line("? cause unknown", "unknown")
+    elif first.proven:
+        head = wrapped(first.title, "✗ cause: ", "  ", "does-not-work")[0]
     else:
-        blocks = [Block([Line("? no known cause matches this text", "unknown")])]
-    blocks += [Block(wrapped(wanted, "  ")) for wanted in view.wanted[:_LINES]]
-    blocks += [Block(wrapped(symbol, "  "), 1) for symbol in view.symbols[:1]]
-    blocks += _denied(view)
-    blocks.append(Block([BLANK]))
-    blocks += _fix(view, shell)
-    for other in _others(view):
-        blocks += labelled_block("or", f"{other.title} (line {other.hits[0].line})", 3)
-    if not first:
-        blocks += labelled_block("collect", "; ".join(diagnosis.collect))
-    elif diagnosis.about_versions:
-        blocks += labelled_block("then", "`compatkb doctor` checks the rest of the machine", 2)
-    if diagnosis.target.foreign:
-        blocks += labelled_block("note", f"the text is about {diagnosis.target.foreign}, for which compatkb has no stacks", 2)
-    blocks += _read(view)
+        head = wrapped(first.title, "~ possible cause: ", "  ", "likely")[0]
+    hits = first.hits if first else tuple(filter(None, (view.diagnosis.shown,)))
+    blocks = [Block([head]), *(Block([_shown(hit.line, hit.text)], n) for n, hit in enumerate(hits[:_LINES]))]
+    steps = list(_commands(view, shell))
+    blocks.append(Block([BLANK, *steps, BLANK] if steps else [BLANK]))
+    blocks += _row("detected", "; ".join(_detected(view)), 1)
+    if first:
+        blocks += _row("cause", _why(view, first), 3)
+        blocks += _row("confirm", first.confirm, 4)
+        for number, step in enumerate(_fixes(view, first)):
+            blocks += _row("" if number else "fix", step, number * 2)
+        for number, other in enumerate(_others(view)):
+            word = "or" if other.issue else "or possibly"
+            blocks += _row("" if number else "untested", f"{word}: {other.title} (line {other.hits[0].line})", 7)
+    if first is None or not first.proven:
+        blocks += _row("known issues", _beside(view), 5)
+    blocks += _row("also works", _kept(view), 4)
+    blocks += _row("avoid", first.avoid if first else None, 5)
+    if first is None or not first.proven:
+        missing = "; ".join(_MISSING[kind] for kind in view.diagnosis.missing[:_STEPS])
+        blocks += _row("missing", missing, 0 if first is None else 6)
+    blocks += _row("next", _next(view), 6)
     if first and first.sources:
-        blocks += labelled_block("seen in", short(first.sources[0]), 2)
+        blocks += _row("reported in", short(first.sources[0]), 6)
     foot = messages.footer(view.edition.data_date, view.day.toordinal())
     blocks.append(Block([BLANK, *wrapped(foot, "  ", style="dim")]))
     return fitted(blocks, HEIGHT)
 
 
-def _shown_lines(candidate: CandidateView) -> list[Block]:
-    """Return the lines of the text that speak for a cause, cut to the width."""
-    lines = [BLANK]
-    for hit in candidate.hits[:_LINES]:
-        text = f"  {hit.line:>4} │ {hit.text.strip()}"
-        lines.append(Line(text if len(text) <= WIDTH else text[: WIDTH - 1] + "…", "dim"))
-    return [Block(lines if candidate.hits else []), Block([BLANK])]
+def _row(label: str, text: str | None, weight: float = 0) -> list[Block]:
+    return labelled_block(label, text.rstrip(".") if text else None, weight)
 
 
-def _denied(view: DiagnosisView) -> list[Block]:
-    """Return what the data say against the versions that the text names."""
+def _shown(number: int, text: str) -> Line:
+    """Return a line of the text that speaks for a cause, cut to the width."""
+    line = f"  {number:>4} │ {text.strip()}"
+    return Line(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…", "dim")
+
+
+def _detected(view: DiagnosisView) -> Iterator[str]:
+    """Yield what was read, what of it the data do not know, and what they say of it together."""
     answer = view.diagnosis.answer
-    if not answer or answer.verdict != "does-not-work" or not view.causes:
+    yield ", ".join(view.detected) or "nothing: no version, GPU or system"
+    if older := [text for text in view.diagnosis.unread if text not in view.newer]:
+        yield f"not in the data: {', '.join(older)}"
+    if view.newer:
+        yield f"newer than these data ({view.edition.data_date}): {', '.join(view.newer)}"
+    if answer and answer.verdict == "unknown" and not view.candidates:
+        yield "whether these are compatible is not known"
+    if not view.candidates and not view.issues:
+        yield "no known issue of it matches this text"
+    if view.diagnosis.target.foreign:
+        yield f"{view.diagnosis.target.foreign} is not covered"
+
+
+def _why(view: DiagnosisView, first: Candidate) -> str:
+    """Return the mechanism in one sentence: what the data say against the versions, else what is known of the cause."""
+    parts = []
+    answer = view.diagnosis.answer
+    if answer and not answer.verdict.is_usable and view.causes and first.proven and first.issue is None:
+        named = {read.product for read in view.diagnosis.versions}
+        about = next((cause for cause in view.causes if named.issuperset(cause.products)), view.causes[0])
+        parts.append(messages.sentence(about.message))
+    return ". ".join(part.rstrip(".") for part in parts) or first.why
+
+
+def _fixes(view: DiagnosisView, first: Candidate) -> list[str]:
+    """Return what the command changes, and the steps in order; steps that the text shows to be done are left out."""
+    steps = []
+    lead = _lead(view)
+    if lead and _installs(view, lead):
+        if view.instead and lead is view.instead.stack:
+            ended = listed([product.label for product in view.ended])
+            steps.append(f"remove {ended}: {lead.main_name} serves this GPU without it ({messages.signed(lead.verdict)})")
+        else:
+            on = f"; Python {python_ranges(lead.python)}" if first.kind == "index" else ""
+            steps.append(f"{view.title} ({messages.signed(lead.verdict)}{on})")
+    if first.kind == "index":
+        steps += [text for text in view.wanted if text][:1]
+    if first.issue is None:
+        steps += view.cures
+    return [*steps, *(step for step in first.do if step not in steps)][:_MANY]
+
+
+def _lead(view: DiagnosisView) -> StackView | None:
+    """Return the stack to install: without what has ended where that serves and keeps the Python, else the nearest."""
+    python = view.diagnosis.target.python
+    if view.instead and view.nearest:
+        pythons = {value.id for value in view.instead.stack.python}
+        if python is None or any(python == p or python.startswith(f"{p}.") for p in pythons):
+            return view.instead.stack
+    return view.nearest[0].stack if view.nearest else None
+
+
+def _kept(view: DiagnosisView) -> str:
+    """Return the way that keeps what has ended, or the one that does without it, where the command is for the other."""
+    lead = _lead(view)
+    if lead is None or not view.instead:
+        return ""
+    if lead is view.instead.stack:
+        return f"{view.title}, which keeps {listed([p.label for p in view.ended])}" if view.nearest and lead.named else ""
+    stack = view.instead.stack
+    return f"{stack.main_name} without {listed([p.label for p in view.ended])}, on Python {python_ranges(stack.python)}"
+
+
+def _commands(view: DiagnosisView, shell: str) -> Iterator[Line]:
+    """Yield the commands: for the device and the system of the text, at most two places where it tells neither."""
+    if not view.candidates:
+        return
+    if lead := _lead(view):
+        gone = [
+            product.distribution
+            for product in view.ended
+            if view.instead
+            and lead is view.instead.stack
+            and product.distribution
+            and normal(product.distribution) in view.have
+        ]
+        installs = _installs(view, lead)
+        yield from (command(_removal(gone, view.diagnosis.target, shell)) for _ in gone[:1] if installs)
+        yield from (command(step) for step in _shell_lines(installs, view.diagnosis.target, shell))
+        return
+    shown = [(choice, installs) for choice in view.either if (installs := _installs(view, choice.near.stack))]
+    for choice, installs in _one_each(shown):
+        yield Line(f"  {choice.place}:")
+        yield from (command(step) for step in _shell_lines(installs, view.diagnosis.target, shell))
+
+
+def _one_each(shown: "list[tuple[ChoiceView, list[commands.Step]]]") -> "list[tuple[ChoiceView, list[commands.Step]]]":
+    """Return at most two choices: of several devices the first system of each."""
+    devices = {choice.device for choice, _ in shown}
+    first = {choice.device: (choice, installs) for choice, installs in reversed(shown)}
+    return (list(reversed(first.values())) if len(devices) > 1 else shown)[:_PLACES]
+
+
+def _installs(view: DiagnosisView, stack: StackView) -> "list[commands.Step]":
+    """Return what of a stack has to be installed: nothing that the text has already, no companion that it does not name.
+
+    A companion that the text does not name goes with a torch that changes.
+    """
+    names = {normal(build.distribution): build for build in stack.packages if build.distribution}
+    there = {name for name, build in names.items() if view.have.get(name) == build.version}
+    kept = any(names[name] in stack.main for name in there)
+    others = tuple(  # of what others bring along, such as Triton, what is there in another release
+        f"{name}=={build.version}"
+        for name, build in names.items()
+        if build not in stack.named and name in view.have and build.index
+    )
+    steps = []
+    for number, step in enumerate(commands.steps_of(stack)):
+        step = step._replace(pins=(*step.pins, *(others if number == 0 else ())))
+        pins = tuple(pin for pin in step.pins if (name := _distribution(pin)) not in there and (not kept or name in view.have))
+        if any("==" in pin for pin in pins):
+            flags = ("--no-deps", *step.flags) if kept else step.flags
+            steps.append(step._replace(pins=pins, flags=flags))
+    return steps
+
+
+def _distribution(pin: str) -> str:
+    return normal(re.split(r"[\[=<>!~ ;]", pin, maxsplit=1)[0])
+
+
+def _removal(names: list[str], target: Target, shell: str) -> str:
+    words = {UV: "uv remove", UV_PIP: "uv pip uninstall", POETRY: "poetry remove"}
+    return f"{words.get(target.installer, 'python -m pip uninstall -y')} {quote(names, shell)}"
+
+
+def _shell_lines(steps: "list[commands.Step]", target: Target, shell: str) -> Iterator[str]:
+    """Yield install commands for the installer of a text."""
+    for step in steps:
+        pins, flags = quote(step.pins, shell), " ".join(step.flags)
+        addresses = [flag.partition(" ")[2] for flag in step.flags if flag.startswith("--") and " " in flag]
+        if target.installer == UV:
+            named = [f"--index {_index_name(url)}={url}" for url in addresses]
+            yield " ".join(["uv add", pins, *named])
+        elif target.installer == POETRY:
+            for url in addresses:
+                yield f"poetry source add --priority=explicit {_index_name(url)} {url}"
+            sources = [f"--source {_index_name(url)}" for url in addresses[:1]]
+            yield " ".join(["poetry add", *sources, pins])
+        else:
+            words = "uv pip install" if target.installer == UV_PIP else "python -m pip install"
+            yield f"{words} {pins} {flags}".rstrip()
+
+
+def _index_name(url: str) -> str:
+    """Return a name for an index, from its address: `pytorch-xpu` for download.pytorch.org/whl/xpu."""
+    host, *path = re.sub(r"^https?://", "", url).strip("/").split("/")
+    return "-".join([host.split(".")[-2] if "." in host else host, *path[-1:]])
+
+
+def _others(view: DiagnosisView) -> list[Candidate]:
+    """Return what else it may be, where the first cause is not sure."""
+    first = view.candidates[0]
+    if first.proven:
         return []
-    named = {read.product for read in view.diagnosis.versions}
-    about = next((cause for cause in view.causes if named.issuperset(cause.products)), view.causes[0])
-    return [Block(wrapped(messages.sentence(about.message), "  "))]
+    return [other for other in view.candidates[1:_STEPS] if other.hits and 2 * other.weight > first.weight][:1]
 
 
-def _fix(view: DiagnosisView, shell: str) -> list[Block]:
-    """Return the command to run, or the steps to take."""
-    blocks = []
-    if view.either:
-        blocks.append(Block(wrapped(_question(view), "  ")))
-        blocks += [_on(choice, shell, number) for number, choice in enumerate(view.either)]
-    near = view.nearest[0] if view.nearest else None
-    if near and (steps := commands.pip_commands(near.stack, shell)):
-        blocks.append(Block([command(step) for step in steps]))
-        word = "fix" if view.candidates else "sound"
-        blocks.append(Block([BLANK, *labelled(word, f"{view.title}   ({messages.signed(near.stack.verdict)})")]))
-    for number, step in enumerate(view.candidates[0].do[:_STEPS] if view.candidates else ()):
-        blocks += labelled_block("" if number else "do", step.rstrip("."), 1 if blocks else 0)
-    if view.ended:
-        blocks.append(_instead(view, shell))
-    return blocks
+def _beside(view: DiagnosisView) -> str:
+    more = f"; {len(view.issues) - _LINES} more: compatkb explain" if len(view.issues) > _LINES else ""
+    return "; ".join(view.issues[:_LINES]) + more
 
 
-def _instead(view: DiagnosisView, shell: str) -> Block:
-    """Return what takes the place of what has ended, with its commands unless they stand above."""
-    ended, verb = listed([product.label for product in view.ended]), "have" if len(view.ended) > 1 else "has"
-    text = f"{ended} {verb} ended; `compatkb migrate` shows what changes"
-    steps: list[str] = []
-    if view.instead:
-        stack, python = view.instead.stack, view.diagnosis.target.python
-        steps = commands.pip_commands(stack, shell)
-        if python and python not in {value.id for value in stack.python}:
-            text = f"{text}; needs Python {python_ranges(stack.python)}"
-    if view.nearest and steps == commands.pip_commands(view.nearest[0].stack, shell):
-        steps = []
-    return Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2)
-
-
-def _question(view: DiagnosisView) -> str:
-    """Return what the text leaves open, and what to do about it."""
-    unknown = [] if view.diagnosis.target.device else ["the device"]
-    unknown += ["the system"] if any(choice.systems for choice in view.either) else []
-    return f"The text does not name {' or '.join(unknown)}. Take the command for yours:"
-
-
-def _on(choice: ChoiceView, shell: str, number: int) -> Block:
-    """Return the commands of a choice; of several the last may go first."""
-    steps = [command(step) for step in commands.pip_commands(choice.near.stack, shell)]
-    return Block([*wrapped(f"on {choice.place}:", "  "), *steps, BLANK] if steps else [], number / _PLACES)
-
-
-def _others(view: DiagnosisView) -> list[CandidateView]:
-    least = view.candidates[0].weight * _SHARE if view.candidates else 0
-    return [candidate for candidate in view.candidates[1:_STEPS] if candidate.weight >= least and candidate.hits]
-
-
-def _read(view: DiagnosisView) -> list[Block]:
-    """Return the versions that were read from the text, and whether they fit each other."""
-    if not view.versions:
-        return []
-    answer, unread = view.diagnosis.answer, view.diagnosis.unread
-    fits = " (whether these are compatible is not known)" if answer and answer.verdict == "unknown" else ""
-    older = [text for text in unread if text not in view.newer]
-    more = f"; not known: {', '.join(older)}" if older else ""
-    more += f"; newer than these data ({view.edition.data_date}): {', '.join(view.newer)}" if view.newer else ""
-    return [Block(labelled("read", f"{', '.join(view.versions)}{fits}{more}"), 1)]
+def _next(view: DiagnosisView) -> str:
+    """Return the one command to go on with."""
+    lead = _lead(view)
+    if view.candidates and view.instead and lead is view.instead.stack:
+        return "compatkb migrate .   (what changes in the code)"
+    return "compatkb doctor" + ("" if view.candidates else "   (collects all of these)")
 
 
 def diagnosis_json(view: DiagnosisView) -> str:
     """Return the diagnosis as JSON; docs/diagnose.md names the fields."""
     diagnosis, answer = view.diagnosis, view.diagnosis.answer
     content: dict[str, Any] = {
-        "version_problem": diagnosis.about_versions if diagnosis.candidates else None,
+        "certainty": view.verdict,
         "causes": [
             {
                 **picked(candidate, "id kind weight title why"),
+                "certainty": _VERDICTS[candidate.proven],
                 "do": list(candidate.do),
+                **picked(candidate, "confirm avoid"),
                 "lines": [{"line": hit.line, "text": hit.text} for hit in candidate.hits],
                 "sources": source_payloads(candidate.sources),
             }
             for candidate in view.candidates
         ],
+        "commands": [line.text.strip() for line in _commands(view, POSIX) if line.style == "command"],
+        "fixes": _fixes(view, view.candidates[0]) if view.candidates else [],
+        "detected": list(view.detected),
         "versions": [picked(read, "product version line") for read in diagnosis.versions],
         "unknown_versions": list(diagnosis.unread),
         "wanted": [
@@ -314,20 +426,13 @@ def diagnosis_json(view: DiagnosisView) -> str:
         "verdict": answer.verdict if answer else None,
         "request": request_payload(answer.request) if answer else None,
         "reasons": [cause.message for cause in view.causes],
+        "known_issues": list(view.issues),
         "nearest": [_near(near) for near in view.nearest],
         "either": [{**picked(choice, "device systems"), **_near(choice.near)} for choice in view.either],
         "ended": list(diagnosis.ended),
         "instead": instead_payload(view.instead),
-        "target": picked(diagnosis.target, "device foreign os python"),
-        "symbols": [
-            {
-                **picked(symbol, "symbol library"),
-                "product": symbol.product.id,
-                **picked(symbol, "provider platform installed fits"),
-            }
-            for symbol in diagnosis.symbols
-        ],
-        "collect": list(diagnosis.collect),
+        "target": picked(diagnosis.target, "device foreign os python installer"),
+        "missing": [_MISSING[kind] for kind in diagnosis.missing],
     }
     return view.edition.document(content)
 

@@ -502,18 +502,9 @@ class TargetJson(TypedDict):
     foreign: Annotated[str | None, Says("A device that compatkb has no stacks for, such as cuda; nothing is proposed then.")]
     os: Annotated[str | None, Says("The operating system.")]
     python: Annotated[str | None, Says("The Python version.")]
-
-
-class SymbolJson(TypedDict):
-    """An undefined symbol that a text names."""
-
-    symbol: Annotated[Text, Says("The symbol that a library asked for in vain, mangled as the loader names it.")]
-    library: Annotated[str, Says("The library that asked for it, as the text names it; empty where it names none.")]
-    product: Annotated[str, Says("The product whose library that is.")]
-    provider: Annotated[Text, Says("The product whose symbols the library needs.")]
-    platform: Annotated[Text, Says("The platform of the table that was looked up.")]
-    installed: Annotated[str, Says("The provider's release that the text names.")]
-    fits: Annotated[Texts, Says("Builds of the product that find all their symbols in that release, newest first.")]
+    installer: Annotated[
+        Annotated[str, one_of("pip", "uv", "uv-pip", "poetry", "pixi")], Says("What installs packages there.")
+    ]
 
 
 class TextCauseJson(TypedDict):
@@ -521,13 +512,16 @@ class TextCauseJson(TypedDict):
 
     id: Annotated[Text, Says("The id of the cause.")]
     kind: Annotated[
-        Annotated[str, one_of("version", "index", "library", "runtime", "machine", "code")],
-        Says("What has to change; `machine` and `code` are probably no version problem."),
+        Annotated[str, one_of("issue", "version", "index", "library", "runtime", "machine", "code")],
+        Says("What has to change."),
     ]
     title: Annotated[Text, Says("The cause in a line.")]
     why: Annotated[Text, Says("Why it happens.")]
     do: Annotated[list[Text], Says("What to do, in this order.", min_items=1)]
     weight: Annotated[int, Says("How much speaks for it; comparable within one answer only.")]
+    certainty: Annotated[Annotated[str, one_of("cause", "possible")], Says("Whether the text proves it.")]
+    confirm: Annotated[str | None, Says("What to run or look at, and which outcome refutes it.")]
+    avoid: Annotated[str | None, Says("What does not help, and why.")]
     lines: Annotated[list[TextLineJson], Says("The lines of the text that speak for it; empty where the data alone do.")]
     sources: Annotated[list[SourceJson], Says("Threads in which others had it.", min_items=1)]
 
@@ -535,10 +529,11 @@ class TextCauseJson(TypedDict):
 class DiagnosisJson(DocumentJson):
     """What `compatkb diagnose --format json` prints."""
 
-    version_problem: Annotated[
-        bool | None, Says("Whether other versions or another index mend the likeliest cause; null without a cause.")
-    ]
+    certainty: Annotated[Annotated[str, one_of("cause", "possible", "unknown")], Says("How sure the first of the causes is.")]
     causes: Annotated[list[TextCauseJson], Says("What may be behind it, the likeliest first.")]
+    commands: Annotated[list[str], Says("What to run, for the device, the system and the installer of the text.")]
+    fixes: Annotated[list[str], Says("What the commands change, and further steps, in this order.")]
+    detected: Annotated[list[str], Says("What the text names: versions, GPU, parts of the driver, system, in words.")]
     versions: Annotated[list[ReadVersionJson], Says("The versions that the text names, in the order of the products' rank.")]
     unknown_versions: Annotated[list[Text], Says("Versions in the text that the data do not know.")]
     wanted: Annotated[list[WantedJson], Says("Requirements that no installer could meet.")]
@@ -560,10 +555,8 @@ class DiagnosisJson(DocumentJson):
         InsteadJson | None, Says("What takes the place of products that have ended, for that device and system; else null.")
     ]
     target: Annotated[TargetJson, Says("What the answer is for, as far as the text tells.")]
-    symbols: Annotated[
-        list[SymbolJson], Says("Undefined symbols that the text names, beside a release whose symbols were read.")
-    ]
-    collect: Annotated[list[str], Says("What tells more, where no cause is known; else empty.")]
+    known_issues: Annotated[list[str], Says("Known issues of what the text names, of which it shows no sign.")]
+    missing: Annotated[list[str], Says("What tells more, where no cause is proven; else empty.")]
 
 
 class WheelsJson(TypedDict):

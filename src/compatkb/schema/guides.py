@@ -65,12 +65,18 @@ class CauseEntry(Record):
     title: Line
     why: Line
     do: tuple[Line, ...] = Field(min_length=1)  # whatever the device
+    confirm: Line | None = None  # what to run or look at, and which outcome refutes the cause
+    avoid: Line | None = None  # what people are about to do, and why it does not help
+    refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
+    unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
+    update: tuple[ProductId, ...] = ()  # parts of a machine whose newest release is the way out where the text has an older
     do_for: dict[Id, tuple[Line, ...]] = {}  # by device: not said to texts that are about another one
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
     device: DeviceId | None = None  # what it is about, whatever the text tells
     newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
+    works_elsewhere: bool = False  # it holds as well where the text names another release that works
     sources: Sources
 
 
@@ -124,7 +130,7 @@ class SymptomFile(Record):
         named = {weight.cause for symptom in self.symptom for weight in symptom.causes}
         if named - known:
             raise ValueError(f"{', '.join(sorted(named - known))}: no such cause in this file")
-        unnamed = known - named - {cause.id for cause in self.cause if cause.denied}
+        unnamed = known - named - {cause.id for cause in self.cause if cause.denied or cause.works_elsewhere}
         if unnamed:
             raise ValueError(f"{', '.join(sorted(unnamed))}: no symptom names this cause")
         return self
@@ -133,10 +139,12 @@ class SymptomFile(Record):
     def products(self) -> frozenset[str]:
         """The products that patterns, readings and requests name."""
         patterns = [p for s in self.symptom for p in (*s.patterns, *s.beside, *s.unless)]
+        patterns += [pattern for cause in self.cause for pattern in cause.refuted]
         patterns += [pattern for reading in self.reading for pattern in reading.patterns]
         slots = {name for pattern in patterns for name in SLOT.findall(pattern)} - {ANY, REQUIREMENT}
         asked = {re.split(r"[=<>!~]", word)[0] for cause in self.cause for word in cause.ask}
-        return frozenset(slots | asked | {reading.product for reading in self.reading if reading.product})
+        updated = {product for cause in self.cause for product in cause.update}
+        return frozenset(slots | asked | updated | {reading.product for reading in self.reading if reading.product})
 
 
 def _requirement(text: str) -> str:
