@@ -141,7 +141,7 @@ class VersionReader(KnownData):
         for product in self.facts.products.values():
             if product.distribution is None and product.scheme != "dotted":
                 continue
-            names = self._spellings(product.id) or tuple(n for n in self.facts.product_names()[product.id] if len(n) >= _SHORT)
+            names = self._spellings(product.id) or tuple(n for n in self.facts.keys_by_product.get(product.id, ()) if len(n) >= _SHORT)
             for name in names:
                 for at in self.pasted.places(name):
                     m = _NUMBERED.match(text, at + len(name))
