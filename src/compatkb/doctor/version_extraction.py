@@ -141,7 +141,8 @@ class VersionReader(KnownData):
         for product in self.facts.products.values():
             if product.distribution is None and product.scheme != "dotted":
                 continue
-            names = self._spellings(product.id) or tuple(n for n in self.facts.keys_by_product.get(product.id, ()) if len(n) >= _SHORT)
+            own = (name for name in self.facts.keys_by_product.get(product.id, ()) if len(name) >= _SHORT)
+            names = self._spellings(product.id) or tuple(own)
             for name in names:
                 for at in self.pasted.places(name):
                     m = _NUMBERED.match(text, at + len(name))
