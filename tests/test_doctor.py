@@ -328,7 +328,9 @@ def test_the_proven_stands_beside_the_newest(facts: Snapshot, device: str, pytho
     made = examine(facts, machine, clock())
     assert made.best
     assert (made.best.stack.verdict, made.proven is not None) == ("likely" if is_proven else "works", is_proven)
-    assert ("  proven  " in text_of(examination_lines(present_examination(facts, made, DAY)))) is is_proven
+    assert (
+        "  also works     documented or tested: " in text_of(examination_lines(present_examination(facts, made, DAY)))
+    ) is is_proven
     if made.proven:
         first, second = (next(e for e in s.packages if e.product == "torch") for s in (made.best.stack, made.proven))
         assert made.proven.verdict in ("works", "works-with-warnings")
@@ -589,7 +591,29 @@ def test_places_that_cannot_be_looked_at(run: Callable[..., Run], words: tuple[s
 
 
 def test_helpers_alone_are_not_listed_as_more(facts: Snapshot) -> None:
-    """Where only packages are installed that others bring along, the list does not begin with a conjunction."""
+    """Where only packages are installed that others bring along, they are told behind the place."""
     made = examine(facts, Machine("t", "3.12", "linux", packages=(Installed("numpy", "1.26.4"),)), clock())
     text = text_of(examination_lines(present_examination(facts, made, DAY)))
-    assert "  and        numpy 1.26.4\n" in text
+    assert "also: numpy 1.26.4\n" in text
+
+
+@pytest.mark.parametrize(("runtime", "is_told"), [("26.05.37020.3-1~24.04", True), ("26.22.38646.4-1~24.04", False)])
+def test_known_issues_of_the_machine_are_told(facts: Snapshot, runtime: str, is_told: bool) -> None:
+    """What is wrong with these releases on this GPU, kernel and driver is said; a driver that has the repair ends it."""
+    graphics = (Graphics("0000:03:00.0", "8086", "e20b", "xe"),)
+    drivers = (("libze-intel-gpu1", runtime), ("libze1", "1.28.2-1~24.04"), ("libigc2", "2.28.4"))
+    torch = (Installed("torch", "2.13.0+xpu"),)
+    machine = Machine(
+        "t",
+        "3.12",
+        "linux",
+        ("ubuntu", "24.04"),
+        "6.14.0-15-generic",
+        "x86_64",
+        packages=torch,
+        graphics=graphics,
+        drivers=drivers,
+    )
+    view = present_examination(facts, examine(facts, machine, clock()), DAY)
+    assert any("nonzero" in issue.title for issue in view.issues) is is_told
+    assert ("torch.nonzero" in text_of(examination_lines(view))) is is_told

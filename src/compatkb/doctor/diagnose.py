@@ -10,7 +10,7 @@ from compatkb.core.clock import Clock
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
-from compatkb.doctor.machine_reading import UNKNOWN, MachineReader
+from compatkb.doctor.machine_reading import LINUX, UNKNOWN, WINDOWS, MachineReader
 from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
@@ -34,6 +34,11 @@ _PARTS_MISSED = {
     "kernel": ("linux-kernel", "windows-driver"),
     "runtime": ("compute-runtime", "windows-driver"),
 }
+CONTAINER = "container"
+_CONTAINER = re.compile(r"docker|podman|compose|container|kubectl")
+_BLAMED = re.compile(
+    r"(?:site|dist)-packages/([a-z][a-z0-9_]{2,40})/|cannot import name '[^']{1,60}' from '([a-z][a-z0-9_]{2,40})[.']"
+)
 _GRAVE = ("wrong-result", "crash", "hang")
 _PACKAGES = (Role.PACKAGE, Role.COMPANION)
 
@@ -113,6 +118,7 @@ class _Diagnosing(StackFinder):
         self.pasted = ErrorText(text)
         self.text = self.pasted.text
         self.reader = VersionReader(facts, self.pasted)
+        self.main = next(iter(facts.routes)).provider
 
     def diagnosis(self) -> Diagnosis:
         """Return what the text speaks for."""
@@ -130,7 +136,8 @@ class _Diagnosing(StackFinder):
         about, served = self._devices_of_causes(causes, named), self.facts.served_devices()
         admitted = {name: record for name, record in causes.items() if self._is_admitted(record, about, versions)}
         matches, beside = self._issues(versions)
-        generic = self._generic(admitted, evidence, answer, versions, about if named else set(served))
+        places = (about if named else set(served)) | self._places(target)
+        generic = self._generic(admitted, evidence, answer, versions, places)
         candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
         top = self._record_of(candidates[0], causes) if candidates else {}
         if top.get("device") not in (None, *served):
@@ -145,23 +152,36 @@ class _Diagnosing(StackFinder):
 
     def _asks_for_stacks(self, diagnosis: Diagnosis, top: dict[str, Any]) -> bool:
         """Return whether other versions of packages are part of what to do; only a text about one of ours gets any."""
-        if not diagnosis.candidates or top["kind"] not in ("version", "index", "runtime", "issue"):
+        if not diagnosis.candidates:
+            return False
+        if top["kind"] not in ("version", "index", "runtime", "issue") and not self._is_in_ended(diagnosis.candidates[0]):
             return False
         named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role in _PACKAGES}
         target = diagnosis.target
         ended = self.facts.successors.keys()
+        if not target.device:
+            return bool(named) and not target.foreign and top["kind"] != "index"
         named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
-        about = target.device or named & ended or is_phrase(self.text) or "intel" in self.pasted.plain
-        told = named or diagnosis.wanted or "torch" in self.pasted.plain or (top["kind"] == "index" and target.device)
-        return bool(about and told) and not self._is_newest(diagnosis, top)
+        told = named or diagnosis.wanted or self.main in self.pasted.plain or top["kind"] == "index"
+        return bool(told) and not self._is_newest(diagnosis, top)
+
+    def _places(self, target: Target) -> set[str]:
+        """Return the systems for which steps are said: that of the text, else every one, and a container."""
+        systems = {self.facts.family(target.os)} if target.os else {LINUX, WINDOWS}
+        return systems | ({CONTAINER} if _CONTAINER.search(self.pasted.plain) else set())
+
+    def _is_in_ended(self, first: Candidate) -> bool:
+        """Return whether a library of a product that has ended is what fails: its path is in the lines of the cause."""
+        told = plain(" ".join(hit.text for hit in first.hits))
+        products = (self.facts.products[name] for name in self.facts.successors)
+        return any(product.import_name and f"/{product.import_name}/" in told for product in products)
 
     def _is_newest(self, diagnosis: Diagnosis, top: dict[str, Any]) -> bool:
         """Return whether a text has the newest release already where a newer one is the way out."""
-        main = next(iter(self.facts.routes)).provider
-        newest = next((e.release for e in reversed(self.facts.elements(main)) if e.stage == "release"), "")
-        have = [read.version for read in installed(diagnosis.versions) if read.product == main]
+        newest = next((e.release for e in reversed(self.facts.elements(self.main)) if e.stage == "release"), "")
+        have = [read.version for read in installed(diagnosis.versions) if read.product == self.main]
         return bool(top.get("newest") and not diagnosis.candidates[0].issue and have and newest) and not any(
-            self._is_below(main, version.partition("+")[0], newest) for version in have
+            self._is_below(self.main, version.partition("+")[0], newest) for version in have
         )
 
     # -- what speaks for causes ---------------------------------------------------------------------------------------
@@ -241,8 +261,7 @@ class _Diagnosing(StackFinder):
         if record["device"] not in (None, *about) or any(map(self.pasted.find, record["refuted"])):
             return False
         build = record["unless_build"]
-        main = next(iter(self.facts.routes)).provider
-        labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == main]
+        labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == self.main]
         return not (build and build in labels)
 
     def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None) -> set[str]:
@@ -319,7 +338,7 @@ class _Diagnosing(StackFinder):
                 hits, cited = evidence.hits.get(name, []), list(evidence.cited.get(name, {}))
                 cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits))
                 candidate = _candidate(record, weights[name], hits, cited, devices)
-                do = (*(self._generations() if record["generations"] else ()), *candidate.do)
+                do = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
                 made.append(candidate._replace(proven=proven, cures=cures, do=do))
         return tuple(made)
 
@@ -375,6 +394,13 @@ class _Diagnosing(StackFinder):
             for name in list(named)[:2]
         )
 
+    def _blamed(self, record: dict[str, Any]) -> Iterator[str]:
+        """Yield the step that updates the package in which a traceback ends, or of which a name is missed."""
+        own = {product.import_name or product.distribution for product in self.facts.products.values()}
+        names = [name for found in _BLAMED.findall(self.pasted.plain) for name in found if name and name not in own]
+        if record["blames"] and names:
+            yield f"Update {names[-1]}: python -m pip install --upgrade {names[-1].replace('_', '-')}."
+
     def _missing(self, versions: tuple[Read, ...]) -> Iterator[str]:
         """Yield the kinds of evidence that a text lacks, in the order in which they help."""
         named = {read.product for read in versions}
@@ -393,11 +419,11 @@ class _Diagnosing(StackFinder):
         target, first = diagnosis.target, diagnosis.candidates[0]
         named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role != Role.DIMENSION}
         wanted = {pin.product for missed in diagnosis.wanted for pin in missed.pins}
-        main = next(iter(self.facts.routes)).provider
         ended = self.facts.successors.keys()
-        named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
         words = tuple(word for word in top.get("ask", ()) if _name_of(word) not in ended or _name_of(word) in named | wanted)
-        words = words or (main,)
+        named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
+        named |= {name for name in ended if self._is_in_ended(first)}
+        words = words or (self.main,)
         packages = tuple(cure for cure in first.cures if self.facts.products[_name_of(cure)].role in _PACKAGES)
         if packages:
             choices = self.choices(None, Sought(words=packages), target)
@@ -429,10 +455,9 @@ class _Diagnosing(StackFinder):
             else:
                 unread.append(f"{read.product} {read.version}")
         below = [read for read in parts if sum(other.product == read.product for other in parts) == 1]
-        main = next(iter(self.facts.routes)).provider
         for part in below if target.device and any(name == HARDWARE for name, _ in target.others) else ():
-            others = tuple(pin for pin in pins if pin.product == main)
-            with_part = self.ask((*others, part), target, () if others else (main,))
+            others = tuple(pin for pin in pins if pin.product == self.main)
+            with_part = self.ask((*others, part), target, () if others else (self.main,))
             if with_part and any(part.product in cause.blocker[1:] for cause in with_part.causes):
                 return with_part, tuple(pins), tuple(unread)
         packages = [pin for pin in pins if self.facts.products[pin.product].role in _PACKAGES]
@@ -506,7 +531,9 @@ def _candidate(
     lines = tuple({hit.line: hit for hit in sorted(hits, key=lambda hit: hit.line)}.values())
     own = [(s[0], s[1]) for s in record["sources"]]
     sources = tuple(dict.fromkeys([*cited, *own]))
-    do = (*record["do"], *(step for device in record["do_for"] if device in devices for step in record["do_for"][device]))
+    steps = {place: steps for place, steps in record["do_for"].items() if place in devices}
+    systems = [step for place in (CONTAINER, LINUX, WINDOWS) for step in steps.pop(place, ())]
+    do = (*systems, *record["do"], *(step for more in steps.values() for step in more))
     return Candidate(
         record["id"], record["kind"], record["title"], record["why"], do, weight, lines, sources,
         confirm=record["confirm"], avoid=record["avoid"],

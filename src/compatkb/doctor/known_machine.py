@@ -1,6 +1,7 @@
 """A machine in terms of the data: its packages, graphics, system and driver, what is wrong with each, and its pins."""
 
 import re
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
@@ -14,6 +15,7 @@ from compatkb.request.lookup import is_newer
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, Request
 
+_NUMBER = re.compile(r"(?:\d+:)?(\d+(?:\.\d+)+)")
 _SERIES = re.compile(r"[-+~]i?(\d{3,4})(?:~|\.|$)")
 
 
@@ -123,6 +125,18 @@ class KnownMachine(Questions):
         wanted = set(self.driver_packages())
         matches = (_SERIES.search(version) for name, version in self.machine.drivers or () if name in wanted)
         return next((match[1] for match in matches if match), None)
+
+    @cached_property
+    def parts(self) -> dict[str, str]:
+        """The parts of the machine whose version was read, by product: the kernel, and packages of the driver."""
+        subsystem = "microsoft" in (self.machine.kernel or "").lower()
+        found = [("linux-kernel", self.machine.kernel or "")] if self.machine.system == "linux" and not subsystem else []
+        parts: dict[str, str] = {}
+        for name, text in [*found, *(self.machine.drivers or ())]:
+            product, number = self.facts.product(name), _NUMBER.match(text)
+            if product and number and product.role == Role.DIMENSION and product.id != "gpu-driver":
+                parts.setdefault(product.id, number[1])
+        return parts
 
     @property
     def seen_devices(self) -> tuple[str, ...]:

@@ -36,6 +36,9 @@ class Examination(NamedTuple):
     instead: SuccessorStack | None = None  # what takes the place of installed products that have ended
     proven: Stack | None = None  # beside a stack that is proposed and only likely: the best one of which every step is certain
     mixed: bool = False  # builds for a GPU beside builds that are not for it: torch is no build for what it is to run on
+    parts: dict[str, str] = {}  # the versions of the kernel and of parts of the driver, by product
+    hardware: tuple[str, ...] = ()  # the families of the GPUs that were seen
+    devices: tuple[str, ...] = ()  # what the packages are for
     unused: bool = False  # there is a GPU, or a build for one, and torch does not use it
 
     @property
@@ -122,6 +125,9 @@ class _Examining(UpgradePath):
             instead,
             proven,
             bool(mixed),
+            self.parts,
+            self.hardware,
+            devices,
             unused,
         )
 

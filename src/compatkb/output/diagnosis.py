@@ -269,7 +269,7 @@ def _fixes(view: DiagnosisView, first: Candidate) -> list[str]:
 def _lead(view: DiagnosisView) -> StackView | None:
     """Return the stack to install: without what has ended where that serves and keeps the Python, else the nearest."""
     python = view.diagnosis.target.python
-    if view.instead and view.nearest:
+    if view.instead and (view.nearest or not view.either):
         pythons = {value.id for value in view.instead.stack.python}
         if python is None or any(python == p or python.startswith(f"{p}.") for p in pythons):
             return view.instead.stack

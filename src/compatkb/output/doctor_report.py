@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from compatkb.core.findings import Severity
 from compatkb.doctor.known_machine import Remark, Seen
 from compatkb.doctor.verdict import Examination
+from compatkb.engine.known_issues import Surroundings
 from compatkb.output import commands, messages
 from compatkb.output.commands import POSIX, quote
 from compatkb.output.documents import Edition, Numbers, short, source_payloads
+from compatkb.output.issue_text import GRAVE, issue_line, place_issues
+from compatkb.output.labels import Names
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
 from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, labelled_block, wrapped
-from compatkb.output.things import Instead, StackView, listed, python_ranges
+from compatkb.output.things import Instead, StackIssue, StackView, listed, python_ranges
 from compatkb.output.view import CauseView
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
@@ -37,6 +42,7 @@ class ExaminationView:
     moved: tuple[str, ...]  # the names of the products whose version that one gives up
     instead: Instead | None
     proven: StackView | None
+    issues: tuple[StackIssue, ...]  # known issues of what is installed, on this kernel, driver and GPU
 
 
 def present_examination(facts: Snapshot, examination: Examination, day: date) -> ExaminationView:
@@ -53,7 +59,21 @@ def present_examination(facts: Snapshot, examination: Examination, day: date) ->
         tuple(shown.labels(best.relaxed)) if best else (),
         shown.instead(examination.instead),
         shown.stack(examination.proven) if examination.proven else None,
+        _issues(shown, examination),
     )
+
+
+def _issues(names: Names, examination: Examination) -> tuple[StackIssue, ...]:
+    """Return the known issues of a machine: of its packages, its kernel, its driver and its GPU."""
+    facts = names.facts
+    packages = {h.product.id: (h.installed.version,) for h in examination.held if h.main and h.installed.version}
+    dimensions = {"os": (examination.system,), "hardware": examination.hardware, "device": examination.devices}
+    masks = {
+        name: reduce(or_, (facts.word(name, value) or 0 for value in values if value), 0)
+        for name, values in dimensions.items()
+    }
+    parts = {product: (version,) for product, version in examination.parts.items()}
+    return place_issues(names, Surroundings(packages | parts, masks), packages) if packages else ()
 
 
 def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
@@ -66,11 +86,12 @@ def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
     blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
     blocks += _reasons(view, numbers)
     blocks += _have(view)
+    blocks += labelled_block("known issues", _known(view), 3)
     blocks += _changes(view)
     blocks += [_remark(remark) for remark in examination.remarks if remark is not headline_remark or remark.fix]
     blocks += _beside(view, shell)
     blocks += [Block(labelled("note", remark), 3) for remark in examination.machine.remarks]
-    blocks += labelled_block("way", "" if examination.best else "no stack is known to work on this machine")
+    blocks += labelled_block("missing", "" if examination.best else "no stack is known to work on this machine")
     for number, source in enumerate(numbers.sources, 1):
         blocks.append(Block(wrapped(short(source), f"  [{number}] ", "      ", "dim"), 4))
     blocks.append(Block([BLANK, *wrapped(messages.footer(view.edition.data_date, view.day.toordinal()), "  ", style="dim")]))
@@ -113,7 +134,7 @@ def _reasons(view: ExaminationView, numbers: Numbers) -> list[Block]:
     blocks = []
     for number, cause in enumerate(view.causes[:_REASONS] if view.examination.verdict == "does-not-work" else ()):
         text = f"{cause.message} {numbers.marks(cause.sources[:1])}"
-        blocks += labelled_block("" if number else "why", text, number)
+        blocks += labelled_block("" if number else "cause", text, number)
     return blocks
 
 
@@ -123,20 +144,26 @@ def _have(view: ExaminationView) -> list[Block]:
     main = [f"{h.installed.name} {h.installed.version or '(no version)'}" for h in examination.held if h.main]
     rest = [f"{h.installed.name} {h.installed.version}" for h in examination.held if not h.main]
     more = f" and {len(rest) - _MANY} more" if len(rest) > _MANY else ""
-    blocks = labelled_block("have", ", ".join(main), 1)
-    blocks += labelled_block("and", ", ".join(rest[:_MANY]) + more, 5)
     parts = [f"Python {machine.python}" if machine.python else None, view.system or machine.system, machine.arch]
     parts += [f"glibc {machine.glibc}" if machine.glibc else None, f"kernel {machine.kernel}" if machine.kernel else None]
-    blocks += labelled_block("machine", ", ".join(part for part in parts if part), 1)
+    rows = [(", ".join(main), 1.0), (", ".join(part for part in parts if part), 1)]
     if machine.graphics is not None:
         seen = [f"{s.name}{f' ({s.hardware})' if s.hardware else ''}" for s in examination.seen]
-        blocks += labelled_block("graphics", ", ".join(seen) or "none on the PCI bus", 1)
+        rows.append((", ".join(seen) or "no Intel GPU on the PCI bus", 1))
     if machine.drivers:
         series = f" (series {examination.driver})" if examination.driver else ""
-        names = ", ".join(f"{name} {version}" for name, version in machine.drivers[:_MANY])
-        blocks += labelled_block("driver", names + series, 3)
-    blocks += labelled_block("libraries", ", ".join(machine.libraries[:_REASONS]), 4)
-    return blocks + labelled_block("variables", ", ".join(f"{name}={text}" for name, text in machine.variables), 4)
+        rows.append((", ".join(f"{name} {version}" for name, version in machine.drivers[:_MANY]) + series, 3))
+    rows += [(f"also: {', '.join(rest[:_MANY])}{more}" if rest else "", 5), (", ".join(machine.libraries[:_REASONS]), 4)]
+    rows.append((", ".join(f"{name}={text}" for name, text in machine.variables), 4))
+    told = [(text, weight) for text, weight in rows if text]
+    return [block for n, (text, weight) in enumerate(told) for block in labelled_block("" if n else "detected", text, weight)]
+
+
+def _known(view: ExaminationView) -> str:
+    """Return the gravest known issues, first those that are sure, and how many more there are."""
+    told = [issue for issue in view.issues if issue.effect in GRAVE]
+    more = f"; {len(told) - _REASONS} more (--format json)" if len(told) > _REASONS else ""
+    return "; ".join(map(issue_line, told[:_REASONS])) + more
 
 
 def _changes(view: ExaminationView) -> list[Block]:
@@ -149,9 +176,9 @@ def _changes(view: ExaminationView) -> list[Block]:
     if added := [f"{s.distribution} {s.after}" for s in steps if not s.before]:
         parts.append(f"{'also ' if parts else ''}install {listed(added)}")
     verdict = messages.signed(view.best.verdict)
-    blocks = [Block(labelled("change", f"{'; '.join(parts)}   ({verdict})"))]
+    blocks = [Block(labelled("fix", f"{'; '.join(parts)}   ({verdict})"))]
     if view.moved:
-        blocks += labelled_block("moves", f"{listed(view.moved)}; everything else that you fixed stays", 3)
+        blocks += labelled_block("", f"{listed(view.moved)}; everything else that you fixed stays", 3)
     warned = messages.warnings_in_brief(view.best.warnings)
     return [*blocks, *(Block(labelled("warning", text)) for text in warned)]
 
@@ -172,11 +199,13 @@ def _beside(view: ExaminationView, shell: str) -> list[Block]:
         ended = listed([product.label for product in instead.ended])
         text = f"{instead.stack.main_name} replaces {ended}; `compatkb migrate` shows what changes in your code"
         steps = commands.pip_commands(instead.stack, shell)
-        blocks.append(Block([*labelled("instead", text), *(command(step, 13) for step in steps)], 2))
+        blocks.append(Block([*labelled("also works", text), *(command(step, 13) for step in steps)], 2))
     if proven and not (instead and [b.key for b in instead.stack.packages] == [b.key for b in proven.packages]):
         stays = view.examination.machine.python in (None, *(python.id for python in proven.python))
         other = "" if stays else f" on Python {python_ranges(proven.python)}"
-        blocks += labelled_block("proven", f"{proven.main_name}{other}   ({messages.signed(proven.verdict)})", 3)
+        blocks += labelled_block(
+            "also works", f"documented or tested: {proven.main_name}{other}   ({messages.signed(proven.verdict)})", 3
+        )
     return blocks
 
 
@@ -209,6 +238,7 @@ def examination_json(view: ExaminationView) -> str:
         "stack": stack_brief(view.best) if view.best else None,
         "instead": instead_payload(view.instead),
         "proven": stack_brief(view.proven) if view.proven else None,
+        "known_issues": [issue_line(issue) for issue in view.issues],
     }
     return view.edition.document(content)
 

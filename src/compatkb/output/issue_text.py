@@ -1,6 +1,7 @@
 """Known issues in words: what is wrong, where, what cures it."""
 
 import re
+from collections.abc import Collection
 from functools import reduce
 from operator import or_
 
@@ -79,9 +80,16 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
     pins = [pin for pin in request.pins if pin.product not in masks]
     masks |= {pin.product: pin.mask for pin in pins if facts.products[pin.product].role == Role.DIMENSION and not pin.extra}
     versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
-    place = Surroundings(versions | {element.product: (element.version,) for element in stack.packages}, masks)
+    members = {element.product: (element.version,) for element in stack.packages}
+    return place_issues(names, Surroundings(versions | members, masks), members)
+
+
+def place_issues(names: Names, place: Surroundings, members: Collection[str]) -> tuple[StackIssue, ...]:
+    """Return the known issues that a place has or may have, the surest and gravest first; `members` are its packages.
+
+    Left out are those that `stack_issues` leaves out.
+    """
     matches = _matches(names, place)
-    members = {element.product for element in stack.packages}
     order = list(EFFECTS)
     matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
     return tuple(

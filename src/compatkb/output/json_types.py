@@ -441,6 +441,7 @@ class ExaminationJson(DocumentJson):
             "stated or observed; else null."
         ),
     ]
+    known_issues: Annotated[list[Text], Says("Known issues of what is installed, on this kernel, driver and GPU.")]
 
 
 class TextLineJson(TypedDict):

@@ -70,12 +70,13 @@ class CauseEntry(Record):
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
     unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
     update: tuple[ProductId, ...] = ()  # parts of a machine whose newest release is the way out where the text has an older
-    do_for: dict[Id, tuple[Line, ...]] = {}  # by device: not said to texts that are about another one
+    do_for: dict[Id, tuple[Line, ...]] = {}  # by device, system or `container`: not said to texts about another
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
     device: DeviceId | None = None  # what it is about, whatever the text tells
     newest: bool = False  # the way out is a newer release: what is installed is not kept
     generations: bool = False  # which release brings the libraries that the text asks for is part of what to do
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
+    blames: bool = False  # the package in which a traceback ends is what has to change
     works_elsewhere: bool = False  # it holds as well where the text names another release that works
     sources: Sources
 

@@ -7,6 +7,7 @@ from typing import Any
 from compatkb.doctor.error_text import ErrorText
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.machine.system import architecture
+from compatkb.doctor.machine_reading import MachineReader
 from compatkb.doctor.version_extraction import INSTALLED, LISTED, SAYS, VersionReader, minor
 from compatkb.errors import UsageError
 from compatkb.store.reader import Snapshot
@@ -33,7 +34,7 @@ def read_report(facts: Snapshot, text: str, origin: str) -> Machine:
     named = {read.product: read.version for read in reads if facts.products[read.product].distribution is None}
     if not packages and "python version" not in reader.pasted.plain:
         raise UsageError(f"{origin}: is neither JSON of `pip inspect` nor what a collect_env script prints")
-    return _collected(text, origin, packages, named.get("python"))
+    return _collected(facts, text, origin, packages, named.get("python"))
 
 
 def _inspected(text: str, origin: str) -> Machine:
@@ -59,7 +60,7 @@ def _inspected(text: str, origin: str) -> Machine:
 _MARKERS = ("python_version", "python_full_version", "sys_platform", "platform_release", "platform_machine")
 
 
-def _collected(text: str, origin: str, packages: list[Installed], python: str | None) -> Machine:
+def _collected(facts: Snapshot, text: str, origin: str, packages: list[Installed], python: str | None) -> Machine:
     system = _value(text, r"OS") or ""
     platform = _value(text, r"Python platform") or ""
     glibc = re.search(r"glibc-?(\d+\.\d+)", _value(text, r"Libc version") or platform)
@@ -74,7 +75,7 @@ def _collected(text: str, origin: str, packages: list[Installed], python: str | 
         glibc=glibc[1] if glibc else None,
         packages=tuple(packages),
         graphics=_graphics(text),
-        drivers=_drivers(text),
+        drivers=_drivers(facts, text),
         sees_gpu=_SEEN.get(_value(text, r"Is XPU available") or ""),
         whole=False,
         patch=patch[0] if (patch := re.match(r"\d+\.\d+\.\d+", _value(text, r"Python version") or "")) else None,
@@ -122,11 +123,16 @@ def _graphics(text: str) -> tuple[Graphics, ...] | None:
     return tuple(Graphics(str(n), "", "", None, name) for n, name in enumerate(names)) or None
 
 
-def _drivers(text: str) -> tuple[tuple[str, str], ...] | None:
+def _drivers(facts: Snapshot, text: str) -> tuple[tuple[str, str], ...] | None:
     drivers: list[Any] = re.findall(
         r"^[ \t]{0,20}\* ([a-z][a-z0-9._+-]{2,60}):[ \t]{1,40}(\d\S{0,80})[ \t]*$", text, re.MULTILINE
     )
     for label, package in _LABELLED.items():
         version = _value(text, label)
         drivers += [(package, version)] if version and version[0].isdigit() else []
+    named = {name for name, _ in drivers}
+    parts = MachineReader(facts, ErrorText(text[:_MUCH])).hardware()
+    drivers += [
+        (r.product, r.version) for r in parts if r.product in ("compute-runtime", "windows-driver") and r.product not in named
+    ]
     return tuple(sorted(drivers)) or None
