@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
@@ -195,20 +196,18 @@ class _Diagnosing(StackFinder):
         reads = installed(versions)
         place = Surroundings({}, self._masks(versions), False)
         place = place._replace(versions={r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads})
-        common = self._common_patterns
         shown, silent = [], []
         for issue in known_issues(self.facts):
             hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
-            titled = not hits and self._tells_title(issue)
             match = match_at(self.facts, issue, place)
             if match is None:
                 continue
             named = any(condition.spec not in ("", ">=0") and condition not in match.unsaid for condition in issue.conditions)
-            own = any(_is_own(plain(sign), common) for sign in issue.signs if self.pasted.find(sign))
+            own = bool(hits) and any(_is_own(plain(s), self._common_patterns) for s in issue.signs if self.pasted.find(s))
             if hits and (named or own):
                 weight = (_ISSUE if named else _PROOF) if not match.unsaid else _UNSAID + 3 * own - len(match.unsaid)
                 shown.append(self._issue(match, hits, weight, proven=named and own and not match.unsaid))
-            elif titled and named:
+            elif named and not hits and self._tells_title(issue):
                 shown.append(self._issue(match, (), _SILENT if not match.unsaid else _OPEN, proven=False))
             elif named and not match.unsaid and issue.ranks and issue.state != "not-reproduced" and issue.effect in _GRAVE:
                 silent.append(match)
@@ -225,7 +224,7 @@ class _Diagnosing(StackFinder):
             cures=cures, issue=match,
         )  # fmt: skip
 
-    @property
+    @cached_property
     def _common_patterns(self) -> tuple[str, ...]:
         """The patterns of symptoms, which are of no issue alone."""
         return tuple(plain(p) for symptom in self.facts.guide_records("symptom") for p in symptom["patterns"])

@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from functools import cache, cached_property
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import BinaryIO, NamedTuple
 
 from compatkb.core.foreign import shown
 
-LIMIT = 262_144
+LIMIT = 131_072
 """How many bytes of a pasted text count: of longer texts the beginning, the end, and lines between that tell of a failure."""
 _TELLING = (b"rror:", b"xception", b"undefined symbol", b"cannot open", b"ailed to", b"WARN", b"RESULT_ERROR", b" not found")
 _CHUNK = 1_048_576
@@ -57,11 +57,13 @@ def read_ends(stream: BinaryIO, most: int = LIMIT) -> tuple[bytes, int]:
     head, middle, tail, size = stream.read(most // 4), b"", b"", 0
     while chunk := stream.read(_CHUNK):
         size += len(chunk)
-        tail += chunk
-        if len(tail) > most // 2:
-            passed, tail = tail[: -most // 2], tail[-most // 2 :]
-            if len(middle) < most // 8:
-                middle += _telling_lines(passed, most // 8 - len(middle))
+        if len(tail) + len(chunk) > most // 2 and len(middle) < most // 8:
+            middle += _telling_lines(tail + chunk[: -most // 2], most // 8 - len(middle))
+        tail = (tail + chunk)[-most // 2 :]
+        if len(middle) >= most // 8 and stream.seekable() and len(chunk) == _CHUNK:
+            at = stream.tell()
+            size += max(0, stream.seek(0, SEEK_END) - at - most // 2)
+            stream.seek(max(at, stream.tell() - most // 2))
     if size <= most // 2:
         return head + tail, 0
     return b"\n\n".join((head, middle, tail)), size - len(middle) - len(tail)

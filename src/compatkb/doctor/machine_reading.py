@@ -168,11 +168,11 @@ class MachineReader(KnownData):
         """Return the compute runtime, by its version or by the build number that Level Zero prints."""
         found = {match[1]: match.start() for match in _RUNTIME.finditer(self.pasted.plain)}
         if not found and "compute-runtime" in self.facts.products:
-            by_build = {
-                e.version.split(".")[2]: e.version for e in self.facts.elements("compute-runtime") if e.version.count(".") > 1
-            }
-            builds = ((by_build.get(match[1]), match.start()) for match in _BUILD.finditer(self.pasted.plain))
-            found = {version: at for version, at in builds if version}
+            tags: dict[str, list[str]] = defaultdict(list)
+            for element in self.facts.elements("compute-runtime"):
+                tags["".join(element.version.split(".")[2:3])].append(element.version)
+            builds = [(tags.get(match[1], []), match.start()) for match in _BUILD.finditer(self.pasted.plain)]
+            found = {version: at for versions, at in builds for version in (*versions[:1], *versions[-1:])}
         return self._reads("compute-runtime", found)
 
     def _parts(self) -> tuple[Read, ...]:
