@@ -196,7 +196,7 @@ def test_start_is_light(words: list[str]) -> None:
         (
             "Native API returns: 20 (UR_RESULT_ERROR_DEVICE_LOST)",
             "symptom",
-            "lost the device",
+            "device lost",
             "compatkb diagnose",
         ),
         ("8086:e20b", "graphics", "arc-b", "compatkb resolve arc-b"),
