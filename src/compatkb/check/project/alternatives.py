@@ -94,7 +94,9 @@ def _set_of(parts: list[InstalledProduct], plan: InstallPlan, queries: ProjectQu
     leaves = next((one.allowed.product for one in ended if not _has_any(one, kept, plan, queries)), None)
     moves = [one for one in moves if one.allowed.product != leaves]
     new = _moved(moves, kept, plan, queries)
-    if new is None:
+    if new is None:  # nothing supports the rest: without it, as long as nothing refuses the whole
+        new = _moved(moves, [one.allowed for one in stays], plan, queries)
+    if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
         return None
     texts = []
     for one in moves:

@@ -254,7 +254,8 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     """Yield a Python that a project admits and a package of it does not: uv and poetry refuse one that is too old."""
     environment, allowed = plan.environment, installed.allowed
     bounds = [(located, python) for located, python in environment.pythons if not python.runs]
-    is_bounded = allowed.exact or "<" in allowed.text or "~=" in allowed.text
+    installable = [e for e in queries.facts.elements(allowed.product) if e.installable]
+    is_bounded = bool(installable) and not allowed.mask >> installable[-1].idx & 1  # a newer release may have what these lack
     if environment.reading.kind != "pyproject" or not bounds or not is_bounded or not allowed.mask or installed.step < 0:
         return
     if queries.facts.products[allowed.product].role == Role.LEAF or any(w.requirement.marker for w in installed.requirements):
