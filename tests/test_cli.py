@@ -46,10 +46,10 @@ def test_headline_question(run: Runner) -> None:
 
 
 def test_cpu_question(run: Runner) -> None:
-    """Torch 2.4 on cpu: plain torch works, on Linux first; IPEX 2.4.0 works, yanked for security, with an exact pin."""
+    """Torch 2.4 on cpu: plain torch works, with a warning of its advisory, on Linux first; IPEX 2.4.0 works, yanked for security, with an exact pin."""
     answer = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--format", "json").out)
     plain = answer["stacks"][0]
-    assert (plain["verdict"], plain["route"], plain["packages"]["torch"]) == ("works", "native", "2.4.1+cpu")
+    assert (plain["verdict"], plain["route"], plain["packages"]["torch"]) == ("works-with-warnings", "native", "2.4.1+cpu")
     ipex = next(stack for stack in answer["stacks"] if stack["packages"].get("ipex") == "2.4.0")
     assert ipex["verdict"] == "works-with-warnings"
     assert "security" in next(w["message"] for w in ipex["warnings"] if w["kind"] == "yanked")

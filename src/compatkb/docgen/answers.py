@@ -17,7 +17,7 @@ from compatkb.store.records import Product
 
 _CONTAINER = "container"
 _WITH = ("pip", "uv", "conda", _CONTAINER, "requirements")
-_MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", likely"}
+_MARKS = {"works": "", "works-with-warnings": ", with warnings", "likely": ", probably"}
 _WORDS = RegionArgument("words", "further products, PRODUCT or PRODUCT==V as pip reads them, in one quoted value")
 
 
@@ -115,7 +115,7 @@ def _matrix(asked: RegionContext) -> list[Block]:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
     legend = (
         f"Each cell is a question of its own: the best that goes with the series, and the release of {product.name} that it "
-        "goes with, by system where they differ. Where nothing is said it works; “likely” rests on an inference; “none” means "
+        "goes with, by system where they differ. Where nothing is said it works; “probably” is untested in part; “none” means "
         "that nothing goes with it, “unknown” that the data cannot tell."
     )
     return [Table((product.name, *alone, *(other.name for other in others)), tuple(rows)), Paragraph(legend), asked.foot]

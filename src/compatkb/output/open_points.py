@@ -30,6 +30,7 @@ class OpenPoints(Names):
         links = [link for link in self.stack.links if link.level != Certainty.CERTAIN]
         points = [Open(what, None, "importing both") for what in self.strangers()]
         points += [self._link(link) for link in links if {link.one, link.other} <= requested]
+        points += [Open(what, "it is much older", "a test run there") for what in self.unnamed_parts()]
         points += self._newer(requested)
         points += self._silence(requested)
         points += self._unnamed_system()
@@ -38,7 +39,12 @@ class OpenPoints(Names):
                 points += self._wheels(element)
         points += [self._feature(offered) for offered in self.stack.features if offered.level != Certainty.CERTAIN]
         points += self._runtimes(links)
-        return list(dict.fromkeys(points))
+        whole = Open(
+            f"{self._name(self.stack.packages[0].product)} with all that was asked for is not documented",
+            None,
+            "a test run there",
+        )
+        return list(dict.fromkeys(points)) or [whole]
 
     def _name(self, product: str) -> str:
         element = next((e for e in self.stack.packages if e.product == product), None)

@@ -48,7 +48,7 @@ def answer_screen(view: AnswerView, wanted: Wanted) -> list[Line]:
     if view.is_positive:
         blocks = _positive(view, shell, everything=everything)
     else:
-        for most in range(MOST, 0, -1):  # fewer reasons where the ways out need the room
+        for most in range(MOST, 1, -1):  # fewer reasons where the ways out need the room, but for a chain of two
             numbers = Numbers(None if why else _SOURCES)
             blocks = _negative(view, numbers, shell, None if why else most)
             if sum(height_of(block.lines) for block in blocks) <= height - _FOOT:

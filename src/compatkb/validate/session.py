@@ -40,7 +40,7 @@ TOOLS: dict[Level, tuple[str, ...]] = {
 """Who answers at each level; the first one unless asked otherwise."""
 
 _CHECKS = {
-    (Level.PUBLISHED, "index"): "levels:check_published",
+    (Level.PUBLISHED, "index"): "session:check_published",
     (Level.RESOLVE, "pip"): "installers:check",
     (Level.RESOLVE, "uv"): "installers:check_uv",
     (Level.SYMBOLS, "index"): "linking:check",
