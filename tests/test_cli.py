@@ -46,7 +46,7 @@ def test_headline_question(run: Runner) -> None:
 
 
 def test_cpu_question(run: Runner) -> None:
-    """Torch 2.4 on cpu: plain torch works, with a warning of its advisory, on Linux first; IPEX 2.4.0 works, yanked for security, with an exact pin."""
+    """Torch 2.4 on cpu: plain torch works with a warning, on Linux first; IPEX 2.4.0 too, yanked, by an exact pin."""
     answer = json.loads(run("resolve", "--torch", "2.4", "--device", "cpu", "--format", "json").out)
     plain = answer["stacks"][0]
     assert (plain["verdict"], plain["route"], plain["packages"]["torch"]) == ("works-with-warnings", "native", "2.4.1+cpu")

@@ -295,7 +295,7 @@ def test_matrix_cells_are_answers(facts: Snapshot, run: Runner) -> None:
                 best = answer["stacks"][0]
                 first = shown.split("; ")[0].removeprefix("Linux: ").removeprefix("Windows: ")
                 assert first.startswith(f"{best['packages'][other]} with ")
-                assert first.endswith("likely") is (best["verdict"] == "likely")
+                assert first.endswith("probably") is (best["verdict"] == "likely")
                 assert first.endswith("warnings") is (best["verdict"] == "works-with-warnings")
 
 

@@ -48,7 +48,10 @@ def answer_screen(view: AnswerView, wanted: Wanted) -> list[Line]:
     if view.is_positive:
         blocks = _positive(view, shell, everything=everything)
     else:
-        for most in range(MOST, 1, -1):  # fewer reasons where the ways out need the room, but for a chain of two
+        chain = any(
+            not cause.about_asked and cause.kind == "claim" for cause in view.foremost[:1]
+        )  # one alone says half of it
+        for most in range(MOST, int(chain), -1):  # fewer reasons where the ways out need the room
             numbers = Numbers(None if why else _SOURCES)
             blocks = _negative(view, numbers, shell, None if why else most)
             if sum(height_of(block.lines) for block in blocks) <= height - _FOOT:

@@ -289,9 +289,10 @@ class ProjectQueries:
             ),
         )
         sources = tuple(dict.fromkeys(url or text for text, url in words.sources(main_cause)))
-        products = frozenset(str(part) for one in answer.causes for part in one.blocker[1:])
         reason = words.sentence(main_cause)
         between = {name for name in main_cause.blocker[1:] if name not in asked and main_cause.edges}  # what both of them need
+        decisive = answer.causes if between or not main_cause.edges else (main_cause,)  # other causes are of other routes
+        products = frozenset(str(part) for one in decisive for part in one.blocker[1:])
         others = (
             one for one in answer.causes if one is not main_cause and one.edges and between.intersection(one.blocker[1:])
         )
