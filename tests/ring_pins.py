@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -133,7 +134,7 @@ def _neighbour(chance: random.Random, releases: list[Listed], first: Listed) -> 
     return chance.choice(sorted(releases, key=lambda one: abs(one.uploaded - first.uploaded))[:NEAREST])
 
 
-class Installer:
+class Installer(ABC):
     """Asks an installer about exact pins on the default index, and keeps what it says in a file."""
 
     refused: tuple[str, ...] = ()
@@ -157,9 +158,9 @@ class Installer:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return self.said[key]
 
+    @abstractmethod
     def run(self, pins: list[str], python: str) -> subprocess.CompletedProcess[str]:
         """Let the installer resolve pins for a Python, wheels only."""
-        raise NotImplementedError
 
 
 class Uv(Installer):

@@ -12,7 +12,7 @@ from compatkb.doctor.target import POETRY, UV, UV_PIP, Target, installed
 from compatkb.output import commands, messages
 from compatkb.output.commands import POSIX, quote
 from compatkb.output.documents import Edition, short, source_payloads
-from compatkb.output.issue_text import issue_condition, issue_headline, spec_in_words
+from compatkb.output.issue_text import issue_condition, issue_headline, target_in_words
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
 from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled_block, text_of, wrapped
@@ -119,8 +119,7 @@ class _DiagnosisPresenter(Presenter):
 
     def _in_words(self, cure: str) -> str:
         """Return other versions of a product in words, such as `use compute runtime 26.22 or newer`."""
-        name, spec = re.match(r"([a-z0-9_.-]+?)\s*([=<>!~].*)", cure).groups()  # type: ignore[union-attr]
-        return f"use {self.label(name)} {spec_in_words(spec)}"
+        return f"use {target_in_words(self, cure)}"
 
     def _named(self, near: Near) -> str:
         """Return the packages of a stack that is near and that it is about."""

@@ -63,7 +63,7 @@ class Evidence:
                 parts.append(f"{names.build(own[0])} is documented for {self._graphics()}")
             elif len(own) == _BOTH:
                 parts += [each for each in map(self._said, claims_of(facts, link.claims)) if each][:1]
-        return "; ".join(dict.fromkeys(parts)) or "its wheels are published for these systems and Python versions"
+        return "; ".join(dict.fromkeys(parts)) or "its wheels are published, or documented by the vendor, for these systems"
 
     def _graphics(self) -> str:
         known = [value_of(self._facts, HARDWARE, name).name for name in self._stack.known.get(HARDWARE, ())]
@@ -75,7 +75,7 @@ class Evidence:
         """Return that one build requires, or was documented or run with, another one; empty for what only excludes."""
         names = Names(self._facts)
         of, to = names.term(claim.of), listed(list(map(names.term, claim.to)), "or")
-        verb = {"needs": "requires", "verified": "is documented with" if claim.basis == "stated" else "was run with"}
+        verb = {"needs": "requires", "verified": "is documented with" if claim.basis == "stated" else "was seen with"}
         return f"{of} {verb[claim.kind]} {to}" if claim.kind in verb and claim.basis != "inferred" else ""
 
     @property

@@ -123,7 +123,10 @@ def _matches(names: Names, place: Surroundings) -> list[IssueMatch]:
 def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
     """Return in words the versions that cure an issue and bring no grave issue that was not there before."""
     cures, there_already = [], _sure(names, place)
-    for cure, (product, spec) in zip((cure for cure in issue.cures if cure.to), _targets(issue), strict=True):
+    for cure in issue.cures:
+        product = cure.product
+        if not cure.to or not product:
+            continue
         fitting = [e.version for e in names.facts.elements(product).of(cure.mask)]
         own = place.versions.get(product, ("",))[0].partition("+")[2]
         alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
@@ -131,7 +134,7 @@ def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[
         there = Surroundings({**place.versions, product: tuple(alike[-1:])}, masks) if alike else place
         brought = _sure(names, there) - {issue.id} - there_already
         if not alike or not brought:
-            cures.append(f"{names.label(product)} {spec_in_words(spec)}")
+            cures.append(target_in_words(names, cure.to))
     return (f"use {' or '.join(cures)}",) if cures else ()
 
 
@@ -162,10 +165,12 @@ def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
 
 def issue_cures(names: Names, issue: KnownIssue) -> tuple[str, ...]:
     """Return the versions that cure an issue, one line for all; the steps of its other cures are not among them."""
-    versions = [f"{names.label(name)} {spec_in_words(spec)}" for name, spec in _targets(issue)]
+    versions = [target_in_words(names, cure.to) for cure in issue.cures if cure.to]
     return (f"use {' or '.join(versions)}",) if versions else ()
 
 
-def _targets(issue: KnownIssue) -> list[tuple[str, str]]:
-    split = (re.match(r"([a-z0-9_.-]+?)\s*([=<>!~].*)", cure.to) for cure in issue.cures if cure.to)
-    return [(match[1], match[2]) for match in split if match]
+def target_in_words(names: Names, target: str) -> str:
+    """Return what cures an issue in words: of compute-runtime>=26.22 `compute runtime 26.22 or newer`."""
+    name = re.split(r"[=<>!~]", target, maxsplit=1)[0]
+    spec = target.removeprefix(name).strip()
+    return f"{names.label(name.strip())} {spec_in_words(spec)}" if spec else names.label(name.strip())

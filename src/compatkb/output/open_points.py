@@ -30,7 +30,7 @@ class OpenPoints(Names):
         links = [link for link in self.stack.links if link.level != Certainty.CERTAIN]
         points = [Open(what, None, "importing both") for what in self.strangers()]
         points += [self._link(link) for link in links if {link.one, link.other} <= requested]
-        points += [Open(what, "it is much older", "a test run there") for what in self.unnamed_parts()]
+        points += [Open(what, None, "a test run there") for what in self.unnamed_parts()]
         points += self._newer(requested)
         points += self._silence(requested)
         points += self._unnamed_system()
