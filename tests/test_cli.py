@@ -1,7 +1,9 @@
 """The command line as people and programs use it."""
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -376,3 +378,136 @@ def test_show_folds_the_wheels_of_a_system_into_one(run: Runner) -> None:
 def test_show_names_what_a_build_links_on_the_commonest_machine(run: Runner) -> None:
     """Of several platforms the first screen shows one: Linux on x86-64 where it was read."""
     assert "(linux x86_64)" in " ".join(run("show", "torch", "2.8.0").out.split())
+
+
+@pytest.mark.parametrize("harm", ["empty", "cut", "foreign", "flipped", "unsealed"])
+def test_a_damaged_cache_heals(harm: str, data: Path, run: Runner) -> None:
+    """Whatever became of a compiled store, the next run notices, and answers as before."""
+    words = ("list", "torch", "--data", str(data))
+    before = run(*words).out
+    (snapshot,) = (data.parent / "cache").glob("*.sqlite")
+    whole = snapshot.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 4
+    foreign = b"SQLite format 3\0 of somebody else"
+    content = {"empty": b"", "cut": whole[:5000], "foreign": foreign, "flipped": bytes(flipped), "unsealed": whole}[harm]
+    snapshot.write_bytes(content)
+    if harm == "unsealed":
+        snapshot.with_name(f"{snapshot.name}.sum").unlink()
+    assert run(*words).out == before
+    assert snapshot.read_bytes() == whole
+
+
+def test_a_store_that_spoils_unseen_is_removed_when_it_fails(data: Path, run: Runner) -> None:
+    """Size and time as before, other bytes: one line says what was done, and the next run answers."""
+    words = ("list", "torch", "--data", str(data))
+    before = run(*words).out
+    (snapshot,) = (data.parent / "cache").glob("*.sqlite")
+    times = snapshot.stat()
+    content = snapshot.read_bytes()
+    snapshot.write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    os.utime(snapshot, ns=(times.st_atime_ns, times.st_mtime_ns))
+    told = run(*words)
+    assert (told.code, told.out) == (0, before)
+    assert "was damaged, so it was removed" in told.err
+    times = snapshot.stat()
+    with contextlib.closing(sqlite3.connect(snapshot)) as store, store:
+        store.execute("drop table release")
+    os.utime(snapshot, ns=(times.st_atime_ns, times.st_mtime_ns))
+    told = run(*words)
+    assert (told.code, told.out) == (3, "")
+    assert "was damaged, so it was removed" in told.err
+    assert "Traceback" not in told.err
+    assert run(*words).out == before
+
+
+def test_what_killed_runs_left_goes_with_the_next_compilation(data: Path, run: Runner) -> None:
+    """Their folders are removed, those of other data are not."""
+    words = ("list", "torch", "--data", str(data))
+    run(*words)
+    cache = data.parent / "cache"
+    (snapshot,) = cache.glob("*.sqlite")
+    key = "-".join(snapshot.name.split("-")[:2])
+    left, other = cache / f"{key}.new-abc", cache / "00000000-0.new-abc"
+    for folder in (left, other):
+        folder.mkdir()
+        (folder / "new").write_bytes(b"half")
+    snapshot.unlink()
+    run(*words)
+    assert (left.exists(), other.exists()) == (False, True)
+
+
+@pytest.mark.long
+def test_first_runs_at_once_compile_once(tmp_path: Path) -> None:
+    """Twenty processes with an empty cache: one compiles, all answer the same."""
+    folder = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])
+    count = tmp_path / "count"
+    code = (
+        "import sys, compatkb.store.cache as cache\n"
+        "kept = cache._compile\n"
+        f"cache._compile = lambda *words: (open({str(count)!r}, 'a').write('x'), kept(*words))\n"
+        "from compatkb.cli import main\n"
+        "main(sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, "list", "torch", "--data", str(folder)]
+    environment = {**os.environ, "COMPATKB_CACHE": str(tmp_path / "cache")}
+    running = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(20)]
+    outs = {process.communicate()[0] for process in running}
+    assert len(outs) == 1
+    assert b"2.8.0" in outs.pop()
+    assert count.read_text() == "x"
+
+
+def test_what_nobody_foresaw_is_one_line(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last resort: what failed and where, how to report it, no traceback but on demand, and an exit code of its own."""
+
+    def fail(*_: object) -> None:
+        raise IndexError("no\nsuch \x1b[31m place")
+
+    monkeypatch.setattr("compatkb.cli.opening.open_data", fail)
+    told = run("list")
+    assert (told.code, told.out) == (5, "")
+    first, *more = told.err.splitlines()
+    assert "IndexError in tests.test_cli:" in first.replace("in test_cli:", "in tests.test_cli:")
+    assert first.endswith(": no")
+    assert "report this line" in more[0]
+    assert "Traceback" not in told.err
+    monkeypatch.setenv("COMPATKB_TRACEBACK", "1")
+    assert "Traceback" in run("list").err
+
+
+LONG = "9" * 4301
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("resolve", f"torch=={LONG}"),
+        ("explain", f"torch=={LONG}"),
+        ("show", "torch", LONG),
+        ("show", f"torch=={LONG}"),
+        ("resolve", "--python", f"3.{LONG}"),
+        ("resolve", f"torch>={LONG}"),
+        ("resolve", "\udcff"),
+        ("resolve", "torch==\udcff"),
+        ("search", "\udcff"),
+        ("eol", "--within", "9999y"),
+        ("resolve", "torch", "--min-age", "999y"),
+    ],
+    ids=lambda words: f"{words[0]} {len(words[-1])}",
+)
+def test_words_without_bounds_are_wrong_usage(words: tuple[str, ...], run: Runner) -> None:
+    """Exit code 2 and a sentence, whatever Python or SQLite thinks of them."""
+    told = run(*words)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("error: ")
+    assert "Exceeds the limit" not in told.err
+
+
+@pytest.mark.parametrize(
+    "words", [("--as-of", "0001-01-01", "--min-age", "40d"), ("--as-of", "9999-12-31", "--min-age", "40d")]
+)
+def test_days_at_the_ends_of_the_calendar_are_answered(words: tuple[str, ...], run: Runner) -> None:
+    """There is no day before the first nor after the last."""
+    assert run("resolve", "torch==2.8.0", *words).code in (0, 1, 7)
+    assert run("eol", "--as-of", words[1], "--within", "100y").code == 0

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,9 @@ from compatkb.core.foreign import read_bounded, safe_open, shown
 from compatkb.docgen.render import find_files
 
 SOURCE = ROOT / "src" / "compatkb"
-READERS = ("check", "migrate", "docgen", "doctor", "cli", "mcp", "output", "parsers", "request", "engine")
-OWN = ("check/rules.py", "doctor/machine/interpreter.py", "output/variants.py")
+OUR_OWN = ("authoring", "core/foreign.py", "core/atomic_write.py", "export", "refresh", "schema", "store", "validate", "web")
+"""What reads data, caches and outputs of our own."""
+OWN = ("check/rules.py", "doctor/machine/interpreter.py")
 """What reads our own documents, or is code for another interpreter, which has none of ours."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="named pipes are files on POSIX alone")
@@ -75,6 +77,27 @@ def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
     assert read_bounded(tree / "requirements-in.txt", 100, tree) == b"torch==2.8.0\n"
 
 
+@posix
+def test_folders_without_end_are_walked(run: Callable[..., Run], tmp_path: Path) -> None:
+    """A thousand folders within each other, links that go in circles: what is near is checked, in time."""
+    (tmp_path / "requirements.txt").write_text("torch==99.0\n")
+    (tmp_path / "circle").symlink_to("..")
+    (tmp_path / "itself").symlink_to("itself")
+    here = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(1200):
+            Path("folder").mkdir()
+            os.chdir("folder")
+        Path("requirements.txt").write_text("torch==99.0\n")
+    finally:
+        os.chdir(here)
+    told = run("check", str(tmp_path))
+    assert told.out.count("requirements.txt:1") == 1
+    assert run("docs", "check", str(tmp_path)).code in (0, 2)
+    subprocess.run(["rm", "-r", str(tmp_path / "folder")], check=True)  # what Python's own cannot
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -111,23 +134,35 @@ def test_reports_hold_nothing_that_a_terminal_obeys(run: Callable[..., Run], tmp
     assert not {"\x1b", "\x07", "\u202e"} & set(told.out + told.err)
 
 
-def _opens(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    if isinstance(called, ast.Name):
-        return called.id == "open"
-    return isinstance(called, ast.Attribute) and called.attr in ("read_text", "read_bytes", "fdopen")
+def _opens(node: ast.Call) -> bool:
+    called, ways = ast.unparse(node.func), ("read_text", "read_bytes", "fdopen", "rglob", "iterdir")
+    return called in ("open", "os.walk") or (isinstance(node.func, ast.Attribute) and node.func.attr in ways)
+
+
+def _prints(node: ast.Call) -> bool:
+    """Return whether a call is `print`, or writes to a stream of the process."""
+    called = ast.unparse(node.func)
+    return called == "print" or called.startswith(("sys.stdout.write", "sys.stderr.write", "sys.stdout.b", "sys.stderr.b"))
+
+
+def _calls(does: Callable[[ast.Call], bool], *left_out: str) -> list[str]:
+    """Return where the program has a call that does something, but for modules whose path begins in one of these ways."""
+    return [
+        f"{name}:{node.lineno}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if not (name := path.relative_to(SOURCE).as_posix()).startswith(left_out)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and does(node)
+    ]
 
 
 def test_foreign_files_have_one_way_in() -> None:
-    """Nobody who reads files of others opens them but by core/foreign.py."""
-    found = [
-        f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"
-        for package in READERS
-        for path in sorted((SOURCE / package).rglob("*.py"))
-        if path.relative_to(SOURCE).as_posix() not in OWN
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if _opens(node) and isinstance(node, ast.Call)
-    ]
-    assert found == []
+    """Nobody who reads files of others opens them, or walks through folders, but by core/foreign.py."""
+    assert _calls(_opens, *OUR_OWN, *OWN) == []
+
+
+def test_text_has_one_way_out() -> None:
+    """Commands print by `show` and `tell`, which escape what a terminal obeys."""
+    ways = ("cli/terminal.py", "output/terminal.py", "cli/reference.py")
+    others = ("mcp/protocol.py", "validate/", "web/server.py", "doctor/machine/")  # own protocol, processes of their own
+    assert _calls(_prints, *ways, *others) == []

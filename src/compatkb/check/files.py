@@ -51,7 +51,7 @@ def find(
         path = Path(name)
         if path.is_dir():
             for file in _below(path, settings):
-                if not file.exists():
+                if not os.path.exists(file):  # noqa: PTH110  # raises nothing
                     continue  # a link into what was not checked out, as a submodule
                 if file.is_symlink() and not foreign.is_inside(file, path):
                     if passed is not None:
@@ -77,14 +77,12 @@ def shown(path: Path) -> str:
 
 
 def _below(folder: Path, settings: Settings) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder):
-        names = [name for name in folders if not _skipped(root, name, settings)]
-        folders[:] = sorted(names)
-        yield from (path for name in sorted(files) if not settings.leaves_out(_inside(path := Path(root, name), settings)))
+    found = foreign.walk(folder, lambda parent, name: not _skipped(parent, name, settings))
+    return (path for path in found if not settings.leaves_out(_inside(path, settings)))
 
 
-def _skipped(root: str, name: str, settings: Settings) -> bool:
-    path = Path(root, name)
+def _skipped(parent: Path, name: str, settings: Settings) -> bool:
+    path = parent / name
     hidden = name.startswith(".") and name not in _HIDDEN
     made = any(next(path.glob(pattern), None) is not None for pattern in _MADE.get(name, ()))
     is_environment = any((path / mark).exists() for mark in _ENVIRONMENT)

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from compatkb.errors import UNKNOWN, CompatkbError, ProblemsError, StaleError, UnavailableError, UsageError
+from compatkb.errors import UNKNOWN, CompatkbError, DataError, ProblemsError, StaleError, UnavailableError, UsageError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
 _POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
+TRACEBACK = "COMPATKB_TRACEBACK"
+"""Has the place of an unexpected error printed, for those who mend it."""
 _YOUNG = 100_000  # objects between two looks for garbage: what a command makes mostly lives until it ends
 
 
@@ -37,8 +39,10 @@ def _run(argv: list[str]) -> int:
         print_errors(problems)
         if code != StaleError.exit_code and _wants(argv, "--format", "json"):  # what is stale was printed
             from compatkb.output.documents import refusal
+            from compatkb.output.terminal import show
 
-            print(refusal(problems, code), end="", flush=True)
+            show(refusal(problems, code))
+            sys.stdout.flush()
         return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code
 
     try:
@@ -66,7 +70,37 @@ def _run(argv: list[str]) -> int:
         print_errors(["not enough memory"])
     except (KeyboardInterrupt, Abort):
         return 130
+    except Exception as error:  # the last resort: damaged data, else a fault of ours
+        return _unexpected(error)
     return UnavailableError.exit_code
+
+
+def _unexpected(error: Exception) -> int:
+    """Tell in one line what nobody foresaw, and how to report it; a damaged store is removed, so that the next run heals."""
+    from compatkb.cli.terminal import print_errors
+    from compatkb.store.cache import remove_damaged
+    from compatkb.store.connection import DatabaseError
+
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        traceback.print_exc()
+    if removed := remove_damaged():
+        print_errors([f"{', '.join(removed)}: was damaged, so it was removed\n  run the command again"])
+        return DataError.exit_code
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    place = f" in {last.tb_frame.f_globals.get('__name__')}:{last.tb_lineno}" if last else ""
+    said = str(error).partition("\n")[0][:200]
+    print_errors(
+        [
+            f"compatkb failed, which it should not: {type(error).__name__}{place}{said and f': {said}'}"
+            "\n  report this line with the command and the output of `compatkb --version`; "
+            f"{TRACEBACK}=1 prints where it happened"
+        ]
+    )
+    return DataError.exit_code if isinstance(error, DatabaseError) else UnavailableError.exit_code
 
 
 def _as_option(argv: list[str]) -> list[str]:

@@ -126,8 +126,9 @@ def _application(**settings: Any) -> typer.Typer:
 def _print_version(chosen: bool) -> None:
     if chosen:
         from compatkb.cli.opening import version_text
+        from compatkb.output.terminal import show
 
-        print(version_text(), end="")
+        show(version_text())
         raise typer.Exit
 
 

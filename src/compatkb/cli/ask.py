@@ -8,6 +8,7 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts, patience
+from compatkb.cli.terminal import tell
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import UNKNOWN, UsageError
@@ -78,7 +79,7 @@ def answer(
         )
     request = make_request(facts, pins, words or (), device or (), clock, needs or (), route)
     if min_age is not None:  # the whole of that day is out: installers compare to the second
-        request = request._replace(uploaded_until=clock.day.toordinal() - min_age - 1)
+        request = request._replace(uploaded_until=max(clock.day.toordinal() - min_age - 1, 1))
     resolution = answer_of(facts, request, patience())
     edges = why or (form == "json" and explains and not resolution.causes)
     each = request.names_devices and len(request.devices) > 1
@@ -100,7 +101,7 @@ def _of_this_machine(facts: "Snapshot", clock: "Clock", said: list[tuple[str, st
     fixed = {name for name, _ in said} | ({"device"} if asked else set())
     fixed |= {"hardware"} if "device" in {name for name, _ in said} else set()
     own = [(name, value) for name, value in KnownMachine(facts, this_machine(facts), clock).asked_for if name not in fixed]
-    print(f"remark: for this machine: {', '.join(f'{name} {value}' for name, value in own)}", file=sys.stderr)
+    tell(f"remark: for this machine: {', '.join(f'{name} {value}' for name, value in own)}")
     return own
 
 

@@ -1,6 +1,5 @@
 """The commands that look through the knowledge base: show, list, features, search, eol, changes, timeline, matrix."""
 
-import sys
 from functools import partial
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.cli.terminal import tell
 from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.documents import Edition
@@ -181,7 +181,7 @@ def timeline(
     selected = made.select(facts, clock.day, first, last, vendor or (), kind or ())
     (show_text if form == "text" else show)(registry.form("timeline", form)(selected))
     if not selected.events:
-        print("remark: no event fits", file=sys.stderr)
+        tell("remark: no event fits")
     return 0 if selected.events else 1
 
 

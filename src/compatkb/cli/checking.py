@@ -1,7 +1,6 @@
 """The commands for files of other projects: check, and migrate, which leads away from products that have ended."""
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.cli.terminal import tell
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.core.foreign import read_bounded
 from compatkb.errors import UnavailableError, UsageError
@@ -110,7 +110,7 @@ def check(
 
         target = Path(write_baseline)
         write_file(target, baseline_text(_known(f, report, _folder(target)) for f in report.every).encode())
-        print(f"remark: {len(report.every)} findings written to {write_baseline}", file=sys.stderr)
+        tell(f"remark: {len(report.every)} findings written to {write_baseline}")
         return 0
     shown = Shown(report, asked, ("check", *(paths or ())), passed.total())
     return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
@@ -151,7 +151,7 @@ def fixed(
 def print_diff(documents: Iterable[TextDocument], outcome: Fixed) -> int:
     """Print what --fix would write; 1 where there is anything."""
     changes = [(document, outcome.documents[document.path].text) for document in documents]
-    print("".join(diff(document, after) for document, after in changes), end="")
+    show("".join(diff(document, after) for document, after in changes))
     return int(any(after != document.text for document, after in changes))
 
 
@@ -162,7 +162,7 @@ def write_fixed(paths: Iterable[Path], documents: Iterable[TextDocument], outcom
         text = outcome.documents[document.path].text
         if text != document.text:
             files.write(path_by_name[document.path], document, text)
-    print(f"remark: {outcome.fixes} {'finding was' if outcome.fixes == 1 else 'findings were'} fixed", file=sys.stderr)
+    tell(f"remark: {outcome.fixes} {'finding was' if outcome.fixes == 1 else 'findings were'} fixed")
 
 
 def _at(ref: str, paths: Sequence[str], asked: CheckContext, settings: Settings) -> "Counter[BaselineEntry]":
@@ -209,7 +209,7 @@ def remark_on_others(passed: Counter[str]) -> None:
     if passed:
         most = ", ".join(f"{count} {kind}" for kind, count in passed.most_common(8))
         more = f" and {len(passed) - 8} more kinds" if len(passed) > 8 else ""
-        print(f"remark: not read: {most}{more}; docs/check.md lists what is read", file=sys.stderr)
+        tell(f"remark: not read: {most}{more}; docs/check.md lists what is read")
 
 
 def settings_of(config: str | None, fail_on: str | None, ignore: Sequence[str], within: int | None = None) -> Settings:
@@ -292,9 +292,9 @@ def remark_on(report: CheckReport) -> None:
     remarks = [(report.accepted, "accepted by comments"), (report.recorded, "known to the baseline or to the revision")]
     for count, how in remarks:
         if count:
-            print(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}", file=sys.stderr)
+            tell(f"remark: {count} {'finding is' if count == 1 else 'findings are'} {how}")
     if report.outdated:
-        print(f"remark: {report.outdated} of the baseline no longer occur; write it again", file=sys.stderr)
+        tell(f"remark: {report.outdated} of the baseline no longer occur; write it again")
 
 
 def migrate(
@@ -370,7 +370,7 @@ def _sound(
     if not worse:
         return outcome
     for path, rule in worse.items():
-        print(f"remark: {path} stays as it is: with the edits, check would report {rule}", file=sys.stderr)
+        tell(f"remark: {path} stays as it is: with the edits, check would report {rule}")
     kept = {one.path: one if one.path in worse else outcome.documents[one.path] for one in documents}
     report = judge(kept.values())
     findings = tuple(one._replace(edits=()) if one.path in worse else one for one in report.findings)

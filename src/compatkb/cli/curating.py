@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 import textwrap
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -12,11 +11,12 @@ from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
 from compatkb.cli import completion
 from compatkb.cli import options as o
-from compatkb.cli.terminal import Progress
+from compatkb.cli.terminal import Progress, tell
 from compatkb.core.atomic_write import write_file
 from compatkb.core.clock import current_day
 from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UnavailableError, UsageError
+from compatkb.output.terminal import show
 from compatkb.request.parser import parse_day
 from compatkb.store.cache import data_directory
 from compatkb.store.records import picked
@@ -38,21 +38,21 @@ def lint(
     from compatkb.authoring.lint import lint as lint_data
 
     if list_rules:
-        print("".join(f"{each.name:16} {each.level:8} {each.summary}\n" for each in CHECKS), end="")
+        show("".join(f"{each.name:16} {each.level:8} {each.summary}\n" for each in CHECKS))
         return 0
     directory = data_directory(data)
     if sources:
         findings = _cited_places(directory, Path(sources), fetch=fetch, since=since)
-        print(_shown(findings, form, directory), end="")
+        show(_shown(findings, form, directory))
         return int(worst(findings, Severity(fail_on)))
     if fetch or since:
         raise UsageError("--fetch and --since need --sources")
     report = lint_data(read(directory), parse_day(as_of) if as_of else current_day(), rule or ())
     findings = tuple(_runnable(finding, data) for finding in report.findings)
-    print(_shown(findings, form, directory), end="")
+    show(_shown(findings, form, directory))
     if report.exempted:
         named = "finding is" if report.exempted == 1 else "findings are"
-        print(f"remark: {report.exempted} {named} left to exceptions.toml", file=sys.stderr)
+        tell(f"remark: {report.exempted} {named} left to exceptions.toml")
     if not report.loaded:
         return DataError.exit_code
     return int(worst(findings, Severity(fail_on)))
@@ -73,11 +73,11 @@ def fmt(
         if not check:
             write_file(directory / path, content)
     if form == "json":
-        print(json.dumps({"checked": len(wanted), "written": not check, "files": list(changed)}, indent=2))
+        show(json.dumps({"checked": len(wanted), "written": not check, "files": list(changed)}, indent=2) + "\n")
     else:
         verb = "would write" if check else "wrote"
-        print("".join(f"{verb} {path}\n" for path in changed), end="")
-        print(f"{len(wanted) - len(changed)} of {len(wanted)} files are in canonical form already")
+        show("".join(f"{verb} {path}\n" for path in changed))
+        show(f"{len(wanted) - len(changed)} of {len(wanted)} files are in canonical form already\n")
     return int(check and bool(changed))
 
 
@@ -90,9 +90,9 @@ def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | No
         raise DataError(tuple(map(str, loaded.problems)))
     changed = lines_since(directory, since) if since else None
     reading = read_sources(loaded.documents, clones, fetch=fetch, changed=changed)
-    print(f"remark: read {reading.read} cited files, found {len(reading.findings)} to look at", file=sys.stderr)
+    tell(f"remark: read {reading.read} cited files, found {len(reading.findings)} to look at")
     for repo, number in reading.absent.items():
-        print(f"remark: {repo} is not in {clones}: {number} not read", file=sys.stderr)
+        tell(f"remark: {repo} is not in {clones}: {number} not read")
     return reading.findings
 
 
@@ -208,7 +208,7 @@ def _told(outcome: "RefreshOutcome", directory: Path, form: str, *, write: bool,
     """Print what would change, or write it, and return the exit code."""
     from compatkb.refresh.run import write as write_changes
 
-    print(_json(outcome, directory, current_day()) if form == "json" else _proposed(outcome, directory), end="")
+    show(_json(outcome, directory, current_day()) if form == "json" else _proposed(outcome, directory))
     if write:
         write_changes((*outcome.changes, *outcome.looked_at))
     done = "written" if write else "would change"
@@ -217,7 +217,7 @@ def _told(outcome: "RefreshOutcome", directory: Path, form: str, *, write: bool,
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+    tell(line)
 
 
 def _proposed(outcome: "RefreshOutcome", directory: Path) -> str:

@@ -1,7 +1,6 @@
 """Commands that write documents and pages: figures, generated regions, tables, the site, its server."""
 
 import importlib.util
-import sys
 import time
 from datetime import date
 from pathlib import Path
@@ -11,9 +10,10 @@ import typer
 
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts
-from compatkb.cli.terminal import Progress
+from compatkb.cli.terminal import Progress, tell
 from compatkb.core.clock import Clock, current_day
 from compatkb.errors import UnavailableError
+from compatkb.output.terminal import show
 from compatkb.request.parser import parse_day
 from compatkb.store.cache import locate
 
@@ -27,7 +27,6 @@ def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, 
     """Print how large, how well supported and how fresh the data are."""
     from compatkb.output import registry
     from compatkb.output.statistics import Statistics
-    from compatkb.output.terminal import show
 
     facts, clock = open_facts(data, as_of)
     show(registry.form("stats", form)(Statistics(facts, clock.day)))
@@ -44,7 +43,7 @@ def docs_render(files: Files = None, form: o.Format = "text", as_of: Day = None,
     for document in documents:
         if document.stale:
             write_document(document)
-    print(report_json(facts.meta["data_date"], documents) if form == "json" else report_text(documents), end="")
+    show(report_json(facts.meta["data_date"], documents) if form == "json" else report_text(documents))
     return 0
 
 
@@ -56,7 +55,7 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
 
     facts = open_data(data)
     documents = Documents(facts, _day(as_of)).documents(find_files(files or []))
-    print(report_json(facts.meta["data_date"], documents) if form == "json" else "".join(map(diff_of, documents)), end="")
+    show(report_json(facts.meta["data_date"], documents) if form == "json" else "".join(map(diff_of, documents)))
     if any(document.stale for document in documents):
         raise StaleError(mend(documents, data, as_of))
     return 0
@@ -77,7 +76,7 @@ def docs_table(
 
     facts = open_data(data)
     blocks = RegionContents(facts, _day(as_of)).content(kind, parse_arguments(words or []))
-    print(FORMS[form](facts.meta["data_date"], blocks, Links()), end="")
+    show(FORMS[form](facts.meta["data_date"], blocks, Links()))
     return 0
 
 
@@ -95,9 +94,9 @@ def docs_diff(
     compared, differences = Comparison(facts, day).compare(read_text(file))
     edition = Edition(facts.meta["data_date"], day)
     as_json = form == "json"
-    print(diff_json(edition, file, compared, differences) if as_json else diff_text(file, compared, differences), end="")
+    show(diff_json(edition, file, compared, differences) if as_json else diff_text(file, compared, differences))
     if not compared:
-        print(f"remark: {file} has no table of image tags that the data know", file=sys.stderr)
+        tell(f"remark: {file} has no table of image tags that the data know")
     return 1 if differences else 0
 
 
@@ -123,7 +122,7 @@ def build(
         written = write_site(locate(data), _clock(as_of), Path(out), count, engine=not no_engine)
     taken = time.process_time() - begun
     where = Path(out) / "index.html"
-    print(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}", file=sys.stderr)
+    tell(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}")
     return 0
 
 

@@ -9,7 +9,9 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data
+from compatkb.cli.terminal import tell
 from compatkb.errors import UsageError
+from compatkb.output.terminal import show
 from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
@@ -26,7 +28,7 @@ def build(
     if describe:
         from compatkb.export.tables import database_page
 
-        print(database_page(), end="")
+        show(database_page())
         return 0
     from compatkb.export.tables import write_database
 
@@ -74,7 +76,7 @@ def schema(
     folder = Path(out)
     if check:
         difference = stale(folder)
-        print(f"{difference}run `compatkb schema --out {folder}`" if difference else f"{folder}: fresh")
+        show(f"{difference}run `compatkb schema --out {folder}`\n" if difference else f"{folder}: fresh\n")
         return 4 if difference else 0
     files = {name: text.encode() for name, text in schema_files().items()}
     write_folder(folder, files, ours=lambda name: name.endswith(ENDING))
@@ -99,7 +101,7 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level
 
         drawn = graph.draw(facts, products, level or "series")
         if text := graph.remark(drawn):
-            print(f"remark: {text}", file=sys.stderr)
+            tell(f"remark: {text}")
         return graph.mermaid_text(drawn)
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
@@ -136,12 +138,12 @@ def _emit(text: str, out: str | None) -> int:
         return _wrote(out)
     if hasattr(sys.stdout, "reconfigure"):  # the bytes are the same on every system
         sys.stdout.reconfigure(encoding="utf-8", newline="")
-    sys.stdout.write(text)
+    show(text)
     return 0
 
 
 def _wrote(out: str) -> int:
-    print(f"wrote {out}", file=sys.stderr)
+    tell(f"wrote {out}")
     return 0
 
 
@@ -159,9 +161,7 @@ def update(
 
     done = take(source or _published())
     now = f"data of {done.data_date}"
-    print(
-        f"taken: {now}; --data builtin uses those of the program" if done.taken else f"nothing newer: {now}", file=sys.stderr
-    )
+    tell(f"taken: {now}; --data builtin uses those of the program" if done.taken else f"nothing newer: {now}")
     return 0
 
 
@@ -175,7 +175,7 @@ def pack(
     from compatkb.store.downloaded_data import pack as write
 
     day = write(directory, Path(out or FILE))
-    print(f"wrote {out or FILE} and its .sha256: data of {day}", file=sys.stderr)
+    tell(f"wrote {out or FILE} and its .sha256: data of {day}")
     return 0
 
 

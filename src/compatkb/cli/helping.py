@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
+from compatkb.cli.terminal import tell
 from compatkb.core.foreign import redacted, safe_open
 from compatkb.errors import UNKNOWN, UsageError
 from compatkb.output.commands import shell_here
@@ -40,7 +41,7 @@ def diagnose(
 
     content, left = _text_of(words or ["-"])
     if left:
-        print(f"remark: {left} bytes in the middle of the text are left out", file=sys.stderr)
+        tell(f"remark: {left} bytes in the middle of the text are left out")
     text = decode(content)
     if not text.strip():
         raise UsageError("there is no text; paste what the program printed, or name a file")
@@ -71,7 +72,7 @@ def read_input(name: str, most: int | None = None) -> tuple[bytes, int]:
 
     if name == "-":
         if sys.stdin.isatty():
-            print("remark: paste the text, then end it with Ctrl-D (Ctrl-Z and Enter on Windows)", file=sys.stderr)
+            tell("remark: paste the text, then end it with Ctrl-D (Ctrl-Z and Enter on Windows)")
         return read_ends(sys.stdin.buffer, most or LIMIT)
     try:
         with safe_open(Path(name)) as stream:

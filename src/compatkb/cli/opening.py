@@ -1,13 +1,14 @@
 """How a command opens the facts that it answers from: which data, which day, and a remark where they are old."""
 
-import sys
 import time
 from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
+from compatkb.cli.terminal import tell
 from compatkb.core.clock import Clock, current_day
-from compatkb.store.cache import locate, updates_directory
+from compatkb.errors import DataError
+from compatkb.store.cache import locate, remove_damaged, updates_directory
 from compatkb.store.reader import Snapshot
 from compatkb.version import __version__
 
@@ -23,7 +24,7 @@ def version_text() -> str:
     """Return the line of --version: the program's version and the date of the data that it answers from."""
     path = locate(None, _progress)
     taken = f", taken by `compatkb data update`: {path}" if path.startswith(updates_directory()) else ""
-    return f"compatkb {__version__} (data of {_opened(path).meta['data_date']}{taken})\n"
+    return f"compatkb {__version__} (data of {_opened(None).meta['data_date']}{taken})\n"
 
 
 def patience() -> Callable[[], bool]:
@@ -44,7 +45,7 @@ def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
 
 def open_data(data: str | None) -> Snapshot:
     """Return the facts of a data directory, and remark on old ones."""
-    return _opened(locate(data, _progress))
+    return _opened(data)
 
 
 def _progress() -> "Progress":
@@ -53,13 +54,19 @@ def _progress() -> "Progress":
     return Progress()
 
 
-def _opened(path: str) -> Snapshot:
-    facts = Snapshot(path)
+def _opened(data: str | None) -> Snapshot:
+    path = locate(data, _progress)
+    try:
+        facts = Snapshot(path)
+    except DataError:
+        if path not in remove_damaged():
+            raise
+        tell(f"remark: {path} was damaged, so it was removed")
+        facts = Snapshot(locate(data, _progress))
     age = (current_day() - date.fromisoformat(facts.meta["data_date"])).days
     if age > STALE_DAYS:
-        print(
+        tell(
             f"remark: the data are {age} days old, of {facts.meta['data_date']}; a newer compatkb has newer ones, "
             "and `compatkb data update` takes them without it",
-            file=sys.stderr,
         )
     return facts

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Self, TextIO
 
+from compatkb.core.foreign import lines_shown
+
 
 def is_terminal(stream: TextIO) -> bool:
     """Return whether people read a stream on a terminal that can draw; rich is loaded for it alone."""
@@ -23,8 +25,14 @@ def help_markup() -> Literal["rich", None]:
     return "rich" if is_terminal(sys.stdout) else None
 
 
+def tell(text: str) -> None:
+    """Print a line on stderr."""
+    print(lines_shown(text), file=sys.stderr)
+
+
 def print_errors(messages: Iterable[str]) -> None:
     """Print each message on stderr after `error:`; the lines after the first are suggestions and stay as they are."""
+    messages = [lines_shown(message) for message in messages]
     if not is_terminal(sys.stderr):
         for message in messages:
             print(f"error: {message}", file=sys.stderr)

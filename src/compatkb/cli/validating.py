@@ -1,14 +1,15 @@
 """The command that checks claims against installers and interpreters."""
 
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
+from compatkb.cli.terminal import tell
 from compatkb.core.clock import current_day
 from compatkb.errors import UsageError
+from compatkb.output.terminal import show
 
 if TYPE_CHECKING:
     from compatkb.store.reader import Snapshot
@@ -115,7 +116,7 @@ def validate(
     stacks = _touched(facts, options, directory, changed_since) if changed_since else None
     cells = choose(facts, options, read_evidence(directory), stacks)
     if list_cells:
-        print("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells), end="")
+        show("".join(f"{cell.claimed:<19} {cell.id}\n" for cell in cells))
         return 0
     cache = Path(cache_directory()) / "validate"
     context = run_context(
@@ -133,7 +134,7 @@ def validate(
     )
     with ProgressLine() as progress:
         report = ask(cells, context, Threads(jobs), Path(out) if out else None, progress)
-    print(report_payload(report) if form == "json" else report_text(report), end="")
+    show(report_payload(report) if form == "json" else report_text(report))
     return report.exit_code
 
 
@@ -143,7 +144,7 @@ def _merge(directory: Path, files: list[str]) -> int:
     if not files:
         raise UsageError("--merge needs the files that the shards wrote")
     count, changed = merge(directory, [Path(name) for name in files])
-    print(f"{count} observations; changed: {', '.join(path.name for path in changed) or 'nothing'}")
+    show(f"{count} observations; changed: {', '.join(path.name for path in changed) or 'nothing'}\n")
     return 0
 
 
@@ -182,5 +183,5 @@ def _touched(facts: "Snapshot", options: "ValidationOptions", directory: Path, s
         claim_change = change(old, facts, options.wanted)
     what = "denied" if options.wanted.denied else "claimed"
     counts = f"{len(claim_change.touched)} changed, {claim_change.same} unchanged, {len(claim_change.gone)} no longer {what}"
-    print(f"stacks {what}, since {since}: {counts}", file=sys.stderr)
+    tell(f"stacks {what}, since {since}: {counts}")
     return claim_change.touched

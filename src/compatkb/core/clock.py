@@ -31,6 +31,11 @@ class Clock(NamedTuple):
         return self.as_of or self.today
 
 
+def later(day: date, days: int) -> date:
+    """Return the day so many days later, the last one that there is at most."""
+    return date.fromordinal(min(day.toordinal() + days, date.max.toordinal()))
+
+
 def current_day() -> date:
     """Return today in UTC, or the day that COMPATKB_TODAY names; the command line and the Python API alone ask.
 

@@ -5,12 +5,17 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 _UNSHOWN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 """Categories of Unicode that change how a line looks, or cannot be written: controls, marks of direction, surrogates."""
+
+
+DEEPEST = 100
+LONGEST_PATH = 3500
+"""Folders within folders, and bytes of a folder's path, beyond which nothing is looked for: systems end at 4,096."""
 
 
 def is_inside(path: Path, root: Path) -> bool:
@@ -37,6 +42,26 @@ def safe_open(path: Path, root: Path | None = None) -> BinaryIO:
         raise
 
 
+def walk(folder: Path, enters: Callable[[Path, str], bool]) -> Iterator[Path]:
+    """Return what is below a folder and no folder, folder by folder, by name; `enters` is asked about each by parent and name.
+
+    Links to folders are not followed. Folders that cannot be read, or are nested deeper than anybody's work, are passed over.
+    """
+    folders = [(folder, 0)]
+    while folders:
+        parent, depth = folders.pop()
+        try:
+            with os.scandir(parent) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        inner = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        if depth < DEEPEST and len(os.fsencode(parent)) < LONGEST_PATH:
+            folders += [(parent / name, depth + 1) for name in reversed(inner) if enters(parent, name)]
+        files = (parent / entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
+        yield from (path for path in files if not path.is_symlink() or not os.path.isdir(path))  # noqa: PTH112  # raises nothing
+
+
 def read_bounded(path: Path, most: int, root: Path | None = None) -> bytes:
     """Return the content of a regular file; raises OSError as `safe_open` does, or EFBIG for more than `most` bytes."""
     with safe_open(path, root) as file:
@@ -48,9 +73,14 @@ def read_bounded(path: Path, most: int, root: Path | None = None) -> bytes:
 
 def shown(text: str) -> str:
     """Return a foreign text that stays in its line and does no harm: what does not print, but for tabs, is escaped."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(_escaped(mark) if unicodedata.category(mark) in _UNSHOWN else mark for mark in text)
+
+
+def lines_shown(text: str) -> str:
+    """Return a text of several lines, each as `shown` returns it; what ends them stays."""
+    return "\n".join(map(shown, text.split("\n")))
 
 
 def _escaped(mark: str) -> str:

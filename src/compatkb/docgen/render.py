@@ -11,7 +11,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from compatkb.core.atomic_write import write_file
-from compatkb.core.foreign import is_inside, read_bounded
+from compatkb.core.foreign import is_inside, read_bounded, walk
 from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
@@ -166,10 +166,8 @@ def find_files(names: Iterable[str]) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths = (Path(root, name) for name in sorted(files) if name.endswith(".md"))
-        yield from (path for path in paths if not path.is_symlink() or is_inside(path, folder))
+    paths = (path for path in walk(folder, lambda _, name: not name.startswith(".")) if path.suffix == ".md")
+    return (path for path in paths if not path.is_symlink() or is_inside(path, folder))
 
 
 def read_text(name: str) -> str:

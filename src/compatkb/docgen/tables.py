@@ -1,8 +1,9 @@
 """Regions that are tables of what the knowledge base holds: figures, ends of life, versions, wheels, what replaces what."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
+from compatkb.core.clock import later
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
 from compatkb.output import timeline
@@ -23,7 +24,7 @@ _NOTHING = "no documented replacement"
 def _eol(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     within = asked.values["within"]
-    limit = (asked.day + timedelta(days=parse_days(within))).isoformat() if within else date.max.isoformat()
+    limit = later(asked.day, parse_days(within)).isoformat() if within else date.max.isoformat()
     today = asked.day.isoformat()
     rows = [record for record in asked.facts.releases() if record.eol and record.eol <= limit]
     rows.sort(key=lambda record: record.eol or "", reverse=True)

@@ -1,9 +1,10 @@
 """What the knowledge base holds: products, versions, ends of life."""
 
 import re
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
+from compatkb.core.clock import later
 from compatkb.core.vocabulary import Role
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import UsageError
@@ -216,7 +217,7 @@ class Catalog:
                 raise newer_version(self.facts, product, version)
             if not wanted:
                 raise Suggestions(self.facts).unknown_version(product, version)
-        limit = self.day + timedelta(days=days)
+        limit = later(self.day, days)
         rows = [(record.eol, record) for record in self.facts.releases() if record.eol]
         rows.sort(key=lambda row: row[0], reverse=True)
         names = dict.fromkeys(record.product for _, record in rows)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
+from compatkb.core.foreign import lines_shown
 from compatkb.output.screen import HEAD, MORE, Line, laid_out, text_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def as_text(output: str | Sequence[Line]) -> str:
 def show(output: str | Sequence[Line]) -> None:
     """Print a form of output on standard output."""
     if isinstance(output, str):
-        sys.stdout.write(output)
+        sys.stdout.write(lines_shown(output) if sys.stdout.isatty() else output)
     else:
         print_lines(output)
 
@@ -69,7 +70,8 @@ def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: 
 
 
 def printable(text: str, encoding: str | None) -> str:
-    """Return a text with signs that an encoding has."""
+    """Return a text with signs that an encoding has, and none that a terminal obeys."""
+    text = lines_shown(text)
     try:
         text.encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):

@@ -159,11 +159,11 @@ def normal_version(product: Product, text: str) -> str | None:
     """Return a version as PEP 440 normalises it; None for what is none, or of a product that follows no PEP 440."""
     if product.scheme != "pep440":
         return None
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         return str(Version(text))
-    except InvalidVersion:
+    except ValueError:  # no version, or numbers of more digits than Python converts
         return None
 
 

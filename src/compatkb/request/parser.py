@@ -29,6 +29,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product, Request
 from compatkb.store.suggestions import Suggestions, listing, numbers, suggest
 
+_LONGEST_SPAN = 36_500
+_LONGEST = 1000  # more than any list of clauses needs, and less than what numbers may have as digits
 _PIN = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?:\[([^\]]*)\]\s*)?((?:===|==|!=|>=|<=|~=|<|>).*)?"  # compiled where it is needed
 
 
@@ -51,6 +53,9 @@ def make_request(
     knowledge = date.fromisoformat(facts.meta["data_date"])
     asked_about = clock.as_of if clock else None
     lists_until = (clock or Clock(knowledge)).lists_until
+    for text in (*words, *devices, *needs, *(text for _, text in options)):
+        if len(text) > _LONGEST:
+            raise UsageError(f"{text[:40]!r}... has {len(text):,} characters; a word has at most {_LONGEST}")
     problems: list[str] = []
     pins: dict[str, Pin] = {}
     bare: list[str] = []
@@ -164,9 +169,10 @@ def parse_day(text: str) -> date:
 def parse_days(text: str) -> int:
     """Return a span such as 90d, 12w or 1y in days; raises UsageError."""
     match = re.fullmatch(r"(\d{1,5})([dwmy]?)", text.strip())
-    if not match:
-        raise UsageError(f"{text!r} is not a span; write it as 90d, 12w, 6m or 1y")
-    return int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]]
+    span = int(match[1]) * {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}[match[2]] if match else _LONGEST_SPAN + 1
+    if span > _LONGEST_SPAN:
+        raise UsageError(f"{text!r} is not a span of at most a hundred years; write it as 90d, 12w, 6m or 1y")
+    return span
 
 
 def _option(facts: Snapshot, name: str, text: str, lists_until: int) -> Pin:

@@ -3,6 +3,7 @@
 This runs before every answer, so it reads sizes and times with `os` alone; what compiles is imported when it must.
 """
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,10 @@ from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.connection import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None]]]
+    Progress = Callable[[], contextlib.AbstractContextManager[Callable[[str, int, int], None]]]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(_PACKAGE, "_data", "snapshot.sqlite")
@@ -26,6 +26,8 @@ BUILTIN = "builtin"
 _COMPILER = ("core", "authoring", "schema", "store", "store/compiler", "store/queries")
 """The folders of modules that decide what a snapshot holds: another compiler, another snapshot."""
 
+_SUM = ".sum"
+"""What is added to the name of a file of the cache for that of its size, time and checksum."""
 _KEPT = 4  # without the cache every command would compile for seconds; what is parsed saves half of that after an edit
 _SINGLE = (
     "applications.toml",
@@ -152,7 +154,80 @@ def _cached(directory: str, progress: "Progress | None") -> str:
     directory = os.path.realpath(directory)
     key = os.path.join(cache_directory(), f"{zlib.crc32(os.fsencode(directory)):08x}-{FORMAT}")
     snapshot = f"{key}-{_state(directory)}.sqlite"
-    return snapshot if os.path.isfile(snapshot) else _compiled(directory, key, snapshot, progress)
+    return snapshot if _is_whole(snapshot) else _compiled(directory, key, snapshot, progress)
+
+
+def _is_whole(path: str, *, trusting: bool = True) -> bool:
+    """Return whether a file of the cache is as it was written: by its size and time, by its checksum where they differ.
+
+    Who does not trust them has the checksum taken in any case.
+    """
+    try:
+        with open(f"{path}{_SUM}", encoding="ascii") as file:
+            size, when, checksum = (int(word) for word in file.read(100).split())
+        state = os.stat(path)
+        if trusting and (state.st_size, state.st_mtime_ns) == (size, when):
+            return True
+        is_whole = state.st_size == size and _checksum(path) == checksum
+    except (OSError, ValueError):
+        return False
+    if is_whole and state.st_mtime_ns != when:
+        _seal(path)
+    return is_whole
+
+
+def _seal(path: str) -> None:
+    """Keep size, time and checksum of a file beside it, where that can be written."""
+    with contextlib.suppress(OSError):
+        text = f"{os.stat(path).st_size} {os.stat(path).st_mtime_ns} {_checksum(path)}"
+        with open(f"{path}{_SUM}", "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def _checksum(path: str) -> int:
+    from zlib import crc32
+
+    checksum = 0
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            checksum = crc32(part, checksum)
+    return checksum
+
+
+def remove_damaged() -> list[str]:
+    """Remove the stores of cache and updates that are not as they were written; returns their paths."""
+    import glob
+    import hashlib
+
+    sealed = [path.removesuffix(_SUM) for path in glob.glob(f"{glob.escape(cache_directory())}/*.sqlite{_SUM}")]
+    damaged = [path for path in sealed if not _is_whole(path, trusting=False)]
+    for path in updates(updates_directory()):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            if not path.endswith(f"-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}.sqlite"):
+                damaged.append(path)
+    for path in damaged:
+        _remove(path)
+    return [path for path in damaged if not os.path.exists(path)]
+
+
+def _remove(path: str) -> None:
+
+    for name in (f"{path}{_SUM}", path):
+        with contextlib.suppress(OSError):  # somebody else may be at it
+            os.unlink(name)
+
+
+@contextlib.contextmanager
+def _alone(path: str) -> "Iterator[None]":
+    """Wait until no other process has the lock file, where the system and the file system have locks; raises OSError."""
+    with open(path, "ab") as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except (ImportError, OSError):
+            pass  # each compiles for itself then, as is right, if slow
+        yield
 
 
 def _state(directory: str) -> str:
@@ -194,24 +269,23 @@ def _digest(contents: "Mapping[str, bytes]") -> str:
 
 
 def _compiled(directory: str, key: str, snapshot: str, progress: "Progress | None") -> str:
-    """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept."""
+    """Return the snapshot of what the directory holds; kept in the cache, for this run alone where nothing can be kept.
+
+    Of processes that start at once one compiles, the others wait for it.
+    """
     import atexit
     import shutil
     import tempfile
 
-    cache, folder = os.path.dirname(key), None
+    cache = os.path.dirname(key)
     try:
         os.makedirs(cache, exist_ok=True)
-        folder = tempfile.mkdtemp(dir=cache, prefix="new-")
-        _compile(directory, os.path.join(folder, "new"), progress, f"{key}.parsed")
-        os.replace(os.path.join(folder, "new"), snapshot)
-        _forget(key)
-        return snapshot
+        with _alone(f"{key}.lock"):
+            if _is_whole(snapshot):
+                return snapshot
+            return _kept(directory, key, snapshot, progress)
     except (OSError, UnavailableError, UsageError):
         pass  # a cache that cannot be written costs time at every start, not the answer
-    finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
     try:
         folder = tempfile.mkdtemp(prefix="compatkb-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -221,21 +295,31 @@ def _compiled(directory: str, key: str, snapshot: str, progress: "Progress | Non
         raise UnavailableError(f"the data cannot be compiled, neither in {cache} nor in {folder}: {error.strerror}") from None
 
 
-def _forget(key: str) -> None:
-    """Remove all but the newest snapshots of a directory; a few stay, since others may be about to open them."""
-    import contextlib
+def _kept(directory: str, key: str, snapshot: str, progress: "Progress | None") -> str:
+    """Compile a directory into the cache, whose lock is held; remove what killed runs left, and old snapshots."""
     import glob
+    import shutil
+    import tempfile
 
-    with contextlib.suppress(OSError):  # somebody else may be at it
+    for left in glob.glob(f"{glob.escape(key)}.new-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.mkdtemp(dir=os.path.dirname(key), prefix=f"{os.path.basename(key)}.new-")
+    try:
+        _compile(directory, os.path.join(folder, "new"), progress, f"{key}.parsed")
+        os.replace(os.path.join(folder, "new"), snapshot)
+        _seal(snapshot)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # a few stay, since others may be about to open them
         for path in sorted(glob.glob(f"{glob.escape(key)}-*.sqlite"), key=os.path.getmtime)[:-_KEPT]:
-            os.unlink(path)
+            _remove(path)
+    return snapshot
 
 
 def _compile(directory: str, target: str, progress: "Progress | None" = None, parsed: str | None = None) -> None:
     """Compile a directory into a file; what is parsed is taken from the file `parsed` where it is there, and kept in it."""
     import errno
     import sqlite3
-    from contextlib import nullcontext
     from pathlib import Path
 
     from compatkb.authoring.build_knowledge import build_knowledge
@@ -245,11 +329,11 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None, pa
     from compatkb.store.compiler.compile import compile_snapshot
 
     contents = read(Path(directory))
-    kept = KeptValues(Path(parsed).read_text("utf-8") if parsed and os.path.isfile(parsed) else "")
+    kept = KeptValues(Path(parsed).read_text("utf-8") if parsed and _is_whole(parsed) else "")
     knowledge = build_knowledge(load(Path(directory), contents, kept))
     add_observations(knowledge)
     try:
-        with progress() if progress else nullcontext() as count:
+        with progress() if progress else contextlib.nullcontext() as count:
             compile_snapshot(knowledge, Path(target), _digest(contents), count)
     except sqlite3.OperationalError as error:  # the disk is full, or fails
         raise OSError(errno.EIO, str(error), target) from None
@@ -257,3 +341,4 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None, pa
         os.fsync(file.fileno())
     if parsed:
         write_file(Path(parsed), str(kept).encode())
+        _seal(parsed)
