@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
-from compatkb.check.project import index_rules, pairs, pins
+from compatkb.check.project import index_rules, pairs, pins, resolution
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
@@ -139,7 +139,7 @@ _PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
 _FOR_FILES = {
     pins.UNPUBLISHED.id: UNPUBLISHED,
     pins.PLATFORM.id: PLATFORM,
-    pairs.TOGETHER.id: TOGETHER,
+    resolution.TOGETHER.id: TOGETHER,
     pairs.CONTRADICT.id: TOGETHER,
 }
 """The rules of projects that examples are judged by, and what they are called there; an example may leave out its index."""

@@ -2,176 +2,19 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, exactly
-from compatkb.core.findings import Edit, Finding
+from compatkb.core.findings import Edit
 from compatkb.core.names import normal
 from compatkb.core.text_position import quoted
-from compatkb.core.vocabulary import Certainty, Role
+from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element
-
-
-class Conflicting(NamedTuple):
-    """A finding about products that do not work together."""
-
-    finding: Finding
-    products: tuple[InstalledProduct, ...]
-
-
-_MOST_NEAR = 40
-
-
-class PinSet(NamedTuple):
-    """What to write in an environment so that it works: pins, and what stays as it is."""
-
-    pins: tuple[tuple[InstalledProduct, str], ...]
-    stays: str
-    is_certain: bool
-    leaves: str | None = None  # what is discontinued and has nothing that fits
-
-
-def mended_together(conflicts: list[Conflicting], plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield the findings of an environment; those that hang together with one set of pins that mends all of them."""
-    while conflicts:
-        group, conflicts = [conflicts[0]], conflicts[1:]
-        names = {one.allowed.product for one in group[0].products}
-        while near := [one for one in conflicts if names.intersection(part.allowed.product for part in one.products)]:
-            group += near
-            conflicts = [one for one in conflicts if one not in near]
-            names.update(part.allowed.product for one in near for part in one.products)
-        parts = {part.allowed.product: plan.final[part.allowed.product] for one in group for part in one.products}
-        pins = _set_of(list(parts.values()), plan, queries)
-        for finding, _ in group:
-            yield _mended(finding, pins, queries) if pins else finding
-
-
-def _mended(finding: Finding, pins: PinSet, queries: ProjectQueries) -> Finding:
-    """Return a finding with the set that mends it, and with edits where all of it stands in the file of the finding."""
-    ended = next((one.allowed.product for one, _ in pins.pins if queries.is_decided(one.allowed.product)), None)
-    way_out = f"or without {queries.facts.products[ended].label}: compatkb migrate ." if ended else ""
-    if pins.leaves:
-        way_out = f"without {queries.facts.products[pins.leaves].label}: compatkb migrate ."
-    edits = [edit_of(one, text) for one, text in pins.pins]
-    is_here = all(one.parts[-1].located.document.path == finding.path for one, _ in pins.pins)
-    is_written = pins.is_certain and is_here and all(edits) and not way_out  # who keeps what is discontinued decides that
-    lines = [text for _, text in pins.pins] + ([way_out] if way_out else [])
-    environment = f"{pins.stays} stays" if pins.stays else "all of them"
-    own = tuple(sorted({edit for several in edits for edit in several})) if is_written else ()
-    return finding._replace(fix="\n".join(lines), edits=own, environment=environment)
-
-
-def _set_of(parts: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> PinSet | None:
-    """Return the pins that make an environment work: what can stay stays, first what an image holds, then by rank.
-
-    What moves takes the builds of the best stack beside the rest, of the indexes that are asked; None where there is none.
-    """
-    facts = queries.facts
-    names = {part.allowed.product for part in parts}
-    whole = [one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in names]
-    if queries.refused(whole, plan.pythons, plan.systems):
-        whole = [one.allowed for one in plan.final.values() if one.step < 0 and one.allowed.product not in names]
-    stays: list[InstalledProduct] = []
-    moves: list[InstalledProduct] = []
-
-    def order(one: InstalledProduct) -> tuple[object, ...]:
-        product = one.allowed.product
-        return one.step >= 0, queries.is_decided(product), facts.ranks[product]
-
-    for part in sorted(parts, key=order):
-        beside = [*whole, *(one.allowed for one in stays), part.allowed]
-        fits = not queries.refused(beside, plan.pythons, plan.systems) and not _demands(part.allowed, stays, queries)
-        (stays if fits else moves).append(part)
-    if not moves or any(not one.requirements or one.is_at_address or one.tool == "conda" for one in moves):
-        return None
-    kept = [*whole, *(one.allowed for one in stays)]
-    ended = (one for one in moves if queries.is_decided(one.allowed.product))
-    leaves = next((one.allowed.product for one in ended if not _has_any(one, kept, plan, queries)), None)
-    moves = [one for one in moves if one.allowed.product != leaves]
-    new = _moved(moves, kept, plan, queries)
-    if new is None:  # nothing supports the rest: without it, as long as nothing refuses the whole
-        new = _moved(moves, [one.allowed for one in stays], plan, queries)
-    if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
-        return None
-    texts = []
-    for one in moves:
-        pin = exactly(new[one.allowed.product])
-        others = [*kept, *(exactly(element) for product, element in new.items() if product != pin.product)]
-        if any(queries.demand(new[pin.product], other) for other in others if other.mask):
-            return None
-        text = fitting(one, new[pin.product], others[-1], plan, queries)
-        if text is None:
-            return None
-        texts.append((one, text))
-    first = next((part for part in stays if part.allowed.text), None)
-    is_certain = _level([*kept, *map(exactly, new.values())], plan, queries) == Certainty.CERTAIN
-    return PinSet(tuple(texts), shown(first, queries) if first else "", is_certain, leaves) if texts or leaves else None
-
-
-def _has_any(one: InstalledProduct, kept: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries) -> bool:
-    """Return whether a product has anything that fits beside what is kept."""
-    movable = _movable(one, plan, queries)
-    return bool(movable.mask) and queries.best([*kept, movable], plan.pythons, plan.systems) is not None
-
-
-def _moved(
-    moves: list[InstalledProduct], kept: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries
-) -> dict[str, Element] | None:
-    """Return the builds that products move to, each as near to its pin as the others let it be; None where there are none."""
-    open_ = {one.allowed.product: _movable(one, plan, queries) for one in moves}
-    if any(not allowed.mask for allowed in open_.values()):
-        return None
-    new: dict[str, Element] = {}
-    for one in moves:
-        product, at = one.allowed.product, one.allowed.mask.bit_length() - 1
-        rest = [*kept, *map(exactly, new.values()), *(other for name, other in open_.items() if name not in (product, *new))]
-        stack = queries.best([*rest, open_[product]], plan.pythons, plan.systems)
-        if stack is None:
-            return None
-        above = [e for e in queries.elements(product, open_[product].mask) if e.idx > at]
-        near = (e for e in above[:_MOST_NEAR] if not queries.refused([*rest, exactly(e)], plan.pythons, plan.systems))
-        best = next((e for e in stack.packages if e.product == product), None)
-        fitting_ = (e for e in near if _level([*rest, exactly(e)], plan, queries) <= stack.level)
-        nearest = next(fitting_, best)
-        if nearest is None:
-            return None
-        new[product] = nearest
-    return new
-
-
-def _level(constraints: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries) -> int:
-    stack = queries.best(constraints, plan.pythons, plan.systems)
-    return stack.level if stack else Certainty.UNKNOWN
-
-
-def _demands(allowed: AllowedVersions, stays: list[InstalledProduct], queries: ProjectQueries) -> bool:
-    """Return whether metadata keep every build of one from what stays, either way."""
-    others = [one.allowed for one in stays]
-    return any(_refuses(one, other, queries) for other in others for one, other in ((allowed, other), (other, allowed)))
-
-
-def _refuses(one: AllowedVersions, other: AllowedVersions, queries: ProjectQueries) -> bool:
-    builds = [element for element in queries.elements(one.product, one.mask) if element.installable]
-    return bool(builds) and all(queries.demand(element, other) for element in builds)
-
-
-def _movable(one: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> AllowedVersions:
-    """Return what a product may become: what is on the indexes that are asked, and neither yanked nor early."""
-    product = one.allowed.product
-    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
-    usual = [e for e in queries.facts.elements(product) if e.installable and not e.is_yanked(queries.day)]
-    there = [e for e in usual if e.stage == "stable"] or usual
-    _, plus, label = one.allowed.text.partition("+")
-    there = [e for e in there if e.version.endswith(f"+{label}")] if plus else there
-    channels = asked.channels if asked.known else frozenset({queries.own})
-    near = [e for e in there if channels & set(e.channels) or not e.channels]
-    return AllowedVersions(product, ">=0", sum(1 << e.idx for e in near), False)
-
 
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?)(?P<rest>\s*==\s*[\w.+!-]+)?")
 

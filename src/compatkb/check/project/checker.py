@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import index_rules, metadata, pairs, pins
+from compatkb.check.project import index_rules, metadata, pairs, pins, resolution
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
@@ -126,8 +126,8 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     Of one that does not go with another, too, whatever else is said of the two.
     """
     places: set[tuple[object, ...]] = set()
-    for finding in sorted(findings, key=lambda one: one.rule == pairs.TOGETHER.id and one.level is not Severity.ERROR):
-        pair = _LABEL.sub("", finding.message.partition(" (")[0]) if finding.rule == pairs.TOGETHER.id else ""
+    for finding in sorted(findings, key=lambda one: one.rule == resolution.TOGETHER.id and one.level is not Severity.ERROR):
+        pair = _LABEL.sub("", finding.message.partition(" (")[0]) if finding.rule == resolution.TOGETHER.id else ""
         place = (finding.path, finding.line, finding.column, pair)
         if (finding.rule != pairs.DRIFTS.id and not pair) or place not in places:
             yield finding
@@ -138,7 +138,7 @@ def _drifts_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _without_moving(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield findings without the index of a pin that cannot stay, since it does not work with another one."""
     findings = list(findings)
-    moving = {(one.path, one.line) for one in findings if one.rule == pairs.TOGETHER.id and one.level is Severity.ERROR}
+    moving = {(one.path, one.line) for one in findings if one.rule == resolution.TOGETHER.id and one.level is Severity.ERROR}
     yield from (one for one in findings if one.rule != index_rules.INDEX.id or (one.path, one.line) not in moving)
 
 

@@ -1,27 +1,19 @@
 """Rules on combinations of packages: pairs that do not work, versions that drift apart, what a later step replaces."""
 
 from collections.abc import Iterator
-from itertools import combinations
 
-from compatkb.check.project.alternatives import Conflicting, edit_of, fitting, mended_together, shown
-from compatkb.check.project.documented import is_of_other_architecture
+from compatkb.check.project.alternatives import edit_of, fitting
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, supported_pythons
-from compatkb.check.project.listed import demanded, may_have
 from compatkb.check.project.pins import about_end, at, short
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
-from compatkb.check.rules import CheckRule, FileRole, place_of
+from compatkb.check.project.resolution import TOGETHER, judge, where
+from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
 
-TOGETHER = CheckRule(
-    "pins-together",
-    Severity.ERROR,
-    "versions that are installed together do not work together",
-    off_in=(FileRole.LOCK, FileRole.NOTEBOOK),
-)
 CONTRADICT = CheckRule(
     "pins-contradict", Severity.ERROR, "requirements of one step leave no version of a package", off_in=(FileRole.NOTEBOOK,)
 )
@@ -29,8 +21,6 @@ DRIFTS = CheckRule(
     "pin-drifts", Severity.WARNING, "what installers choose today does not go with what is pinned", off_in=(FileRole.NOTEBOOK,)
 )
 RULES = (TOGETHER, CONTRADICT, DRIFTS)
-MOST_TOGETHER = 4
-"""More versions at once are too much to explain."""
 
 
 @SETTINGS.rule(TOGETHER, CONTRADICT, DRIFTS)
@@ -43,8 +33,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
     if len(final) < 2:
         return
-    denied = list(_together(plan, final, queries))
-    yield from mended_together(denied, plan, queries)
+    denied = judge(plan, final, queries)
+    yield from denied
     roles = {required.requirement.role for one in final for required in one.requirements}
     installs = roles != {RequirementRole.CONSTRAINT} and RequirementRole.LOCKED not in roles
     if not denied and installs and not plan.environment.is_locked:
@@ -64,172 +54,6 @@ def _pinned_by_metadata(one: InstalledProduct, queries: ProjectQueries) -> bool:
     """Return whether a lock names a runtime that only the metadata of others pin: whoever locked it has honoured those."""
     leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
     return leaf and bool(one.requirements) and one.requirements[0].requirement.role is RequirementRole.LOCKED
-
-
-def _together(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Conflicting]:
-    whole = {one.allowed.product: one.allowed for one in final}
-    final = _on_their_indexes(plan, final, queries)
-    constraints = [one.allowed for one in final]
-    refused = queries.refused(constraints, plan.pythons, plan.systems)
-    pinned = [one for one in final if one.allowed.text]
-    singles = {one.allowed.product for one in pinned if refused and queries.denial([one.allowed], plan.pythons, plan.systems)}
-    any_denied = False
-    reported: set[str] = set()
-    reasons: set[tuple[str, str]] = set()  # of what goes with one and not with the other, the first is named
-    denied: set[frozenset[str]] = set()  # pairs that are told
-    for one, other in combinations(sorted(pinned, key=lambda one: queries.facts.ranks[one.allowed.product]), 2):
-        inside = one.step < 0 or other.step < 0
-        if one.step < 0 and other.step < 0:
-            continue
-        asked = refused and not {one.allowed.product, other.allowed.product} & singles
-        denial = (asked and queries.denial([one.allowed, other.allowed])) or _demanded(one, other, plan, queries)
-        if not denial:
-            continue
-        any_denied = True
-        if not (denial.is_claimed or denial.of_device):
-            continue
-        pair = {one.allowed.product, other.allowed.product}
-        between = denial.products - pair
-        if any({frozenset({third, member}) for member in pair} & denied for third in between):
-            continue  # one of them does not go with what the other needs, which is told
-        both = [whole[one.allowed.product], whole[other.allowed.product]]
-        if _for_other_devices(one, other, queries) and not queries.denial(both):
-            continue  # told as a build for another device
-        own = (one if other.step < 0 else other).allowed
-        builds = queries.elements(own.product, own.mask)  # of an image one contradiction is enough, also of what needs it
-        again = inside and any(p == own.product or any(queries.requires(b, p) for b in builds) for p in reported)
-        same = {(product, denial.reason) for product in (one.allowed.product, other.allowed.product)}
-        if not again and not same & reasons:
-            denied.add(frozenset(pair))
-            yield from (Conflicting(told, (one, other)) for told in _denied(one, other, denial, plan, queries))
-        reasons |= same
-        if inside:
-            reported.add(own.product)
-    if any_denied or singles or not refused:
-        return
-    few = _least(pinned, plan, queries)
-    if len(few) > MOST_TOGETHER or all(one.step < 0 for one in few):
-        return
-    if not queries.refused([whole[one.allowed.product] for one in few], plan.pythons, plan.systems):
-        return  # other builds of these releases go together, which the indexes asked lack
-    denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
-    if denial and denial.is_claimed:
-        last = max(few, key=lambda one: (one.parts[-1].step, one.parts[-1].located.statement.place))
-        names = ", ".join(shown(one, queries) for one in few)
-        message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
-        finding = at(last.parts[-1].located, TOGETHER, message, sources=denial.sources)
-        yield Conflicting(finding._replace(level=Severity.WARNING), tuple(few))
-
-
-def _demanded(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> Denial | None:
-    """Return why an installer refuses two exact pins of one step, by the metadata of either, for whatever device they are."""
-    parts = (one, other)
-    if one.step != other.step or not all(part.allowed.exact and part.requirements for part in parts):
-        return None
-    roles = {required.requirement.role for part in parts for required in part.requirements}
-    if RequirementRole.LOCKED in roles or any(part.tool == "conda" or part.is_at_address for part in parts):
-        return None
-    if is_of_other_architecture(plan.environment.document.text, queries.facts):
-        return None  # its wheels may demand less than those of the usual one, which the index was read for
-    for part, beside in (parts, parts[::-1]):
-        denial = demanded(part.allowed, beside.allowed, plan.pythons, plan.systems, queries)
-        if denial is None or plan.asks_unknown(queries) or not plan.resolves(part.step):
-            continue
-        asked = sources_of(plan, part.step, part.requirements[-1].requirement, queries)
-        builds = queries.elements(part.allowed.product, part.allowed.mask)
-        if not any(may_have(channel, builds, queries) for channel in asked.extra):  # a build that the data lack may go before
-            return denial
-    return None
-
-
-def _least(pinned: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
-    """Return some of what is pinned, of which none can be left out: without it the rest goes together."""
-    few = list(pinned)
-    for one in pinned:
-        rest = [other for other in few if other is not one]
-        if rest and queries.refused([other.allowed for other in rest], plan.pythons, plan.systems):
-            few = rest
-    return few
-
-
-def _for_other_devices(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
-    own, others = ({d for e in queries.elements(x.allowed.product, x.allowed.mask) for d in e.devices} for x in (one, other))
-    return bool(own and others) and not own & others
-
-
-def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> list[InstalledProduct]:
-    """Return what is installed without the builds that none of the indexes has, where all indexes are known."""
-    if plan.environment.borrowed or plan.environment.missing:
-        return final
-    narrowed = []
-    for one in final:
-        is_at_url = any(required.requirement.url for required in one.requirements)
-        if one.step < 0 or one.tool == "conda" or not one.requirements or is_at_url:
-            return final
-        sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
-        leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
-        allowed = one.allowed if leaf else queries.narrowed(one.allowed, sources.channels)
-        if not sources.known or not allowed.mask:
-            return final
-        narrowed.append(one._replace(allowed=allowed))
-    return narrowed
-
-
-def _denied(
-    one: InstalledProduct, other: InstalledProduct, denial: Denial, plan: InstallPlan, queries: ProjectQueries
-) -> Iterator[Finding]:
-    """Yield a finding at the statement that came last, naming where the other stands; if not certain, of few files."""
-    first, last = sorted(
-        (one, other), key=lambda part: (part.step >= 0, part.parts[-1].step, part.parts[-1].located.statement.place)
-    )
-    reason = f"({_where(first, last)}): {short(denial.reason)} ({denial.basis})"
-    message = f"{shown(last, queries)} does not work with {shown(first, queries)} {reason}"
-    located = last.parts[-1].located
-    later = 0 <= first.step < last.step
-    known = queries.facts.products
-    if _may_be_built_alike(one, other, plan, queries) or _may_be_built_alike(other, one, plan, queries):
-        return
-    if later and known[last.allowed.product].role == Role.LEAF:
-        return  # the installer says so, and goes on
-    builds = queries.elements(last.allowed.product, last.allowed.mask)
-    requires = later and any(queries.requires(build, first.allowed.product) for build in builds)
-    if replaced := requires and plan.resolves(last.step):
-        message += "; installers replace what was there"
-    imports = {known[part.allowed.product].import_name for part in (one, other)}
-    overwrites = len(imports) == 1 and imports != {None}  # one overwrites the other, and is imported for it
-    is_exact_pair = all(part.allowed.exact and not part.is_at_address for part in (first, last))
-    is_asked = any(w.requirement.role is not RequirementRole.CONSTRAINT for w in last.requirements)
-    is_fixed = is_asked and not any(origin.located.statement.derived for part in (first, last) for origin in part.parts)
-    if overwrites and not is_exact_pair:
-        return  # ranges that admit both of them everywhere are meant so
-    between = denial.products - {one.allowed.product, other.allowed.product}
-    is_stopped = denial.stops and not any(known[third].role == Role.PACKAGE for third in between if third in known)
-    is_doubtful = denial.basis == "inferred" or denial.of_device or overwrites or replaced
-    is_certain = is_exact_pair and is_stopped and not is_doubtful
-    if not is_certain and place_of(located.document.path) is not FileRole.INSTALLED:
-        return
-    finding = at(located, TOGETHER, message, sources=denial.sources, fix=denial.demand or None)
-    is_refused = denial.at_import or (first.step == last.step and plan.resolves(last.step))
-    yield finding if is_certain and is_fixed and is_refused else finding._replace(level=Severity.WARNING)
-
-
-def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:
-    """Return whether a pin without a label may bring a build like one with a label: an index of that is asked, or any."""
-    public, _, label = other.allowed.text.partition("+")
-    if not label or "+" in one.allowed.text or not one.requirements:
-        return False
-    asked = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
-    every = queries.allowed(queries.facts.products[other.allowed.product], [public])
-    is_served = not asked.known or any(queries.addresses[c][0].rstrip("/").endswith(f"/{label}") for c in asked.channels)
-    return is_served and every is not None and not queries.refused([every, one.allowed])
-
-
-def _where(first: InstalledProduct, last: InstalledProduct) -> str:
-    part = next((part for part in reversed(first.parts) if "==" in part.text), first.parts[-1])  # what pins it
-    if part.inside:
-        return f"in {part.inside}"
-    place = f"line {part.located.statement.place.line}"
-    return place if part.located.document is last.parts[-1].located.document else f"{part.located.document.path}, {place}"
 
 
 def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQueries) -> Iterator[Finding]:
@@ -314,7 +138,7 @@ def _drifts(
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
-                f"({_where(other, one)}): {short(denial.reason)} ({denial.basis})"
+                f"({where(other, one)}): {short(denial.reason)} ({denial.basis})"
             )
             message += "; it replaces what was there" if replaces else ""
             fix, edits = _pin(one, element, rest, denial, plan, queries)
