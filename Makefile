@@ -8,6 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 # Three for two processors: many tests wait, for a kill or for an index that is silent. What was skipped is told.
 PYTEST := $(BIN)/python -m pytest --quiet -rs -n 3
+LOCK := .github/requirements.txt
 QUICK := -m "not long and not soak and not online" --hypothesis-profile=few
 VERDICTS := $(patsubst %,tests/test_%.py,cases first check_cases diagnose differential disputes doctor features migrate promises)
 
@@ -26,6 +27,16 @@ $(VENV)/made-dev: $(VENV)/made
 	@echo "installing what the tests need into $(VENV)"
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
+
+locked: ## set .venv up from the lock with hashes, as CI does
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/made $(VENV)/made-dev
+
+lock: $(VENV)/made-dev ## write the lock anew, with the newest versions
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--upgrade --quiet --custom-compile-command "make lock" --output-file $(LOCK)
 
 run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "compatkb resolve --torch 2.4 --device xpu"
@@ -100,5 +111,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help run test test-long test-soak test-later same same-update test-web chromium web docs generate soak soak-web \
+.PHONY: help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs generate soak soak-web \
 	soak-properties bench bench-check bench-scale clean

@@ -1,14 +1,17 @@
 """The package as people install it: a wheel that carries its data, and a start that imports nothing heavy."""
 
 import json
+import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from packaging.requirements import Requirement
 
 HEAVY = ("pydantic", "networkx", "requests", "rich", "numpy", "pandas", "packaging")
 
@@ -106,3 +109,43 @@ def test_resolve_imports_nothing_heavy() -> None:
     for form in ("text", "json"):
         done = subprocess.run([sys.executable, "-c", code, form, *HEAVY], capture_output=True, text=True, check=True)
         assert done.stderr.strip() == "[]"
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+RIGHTS = re.compile(r"^ +(?:contents|pull-requests|attestations|id-token|packages|pages): write$", re.MULTILINE)
+OUR_CODE = re.compile(r"\b(?:make|pip|python|compatkb (?!data update)|uv)\b")
+
+
+def jobs(path: Path) -> dict[str, str]:
+    """Return the text of each job of a workflow, what is said above all of them as the job ``."""
+    head, _, rest = path.read_text(encoding="utf-8").partition("\njobs:\n")
+    parts = re.split(r"^  ([\w-]+):.*\n", rest, flags=re.MULTILINE)
+    return {"": head, **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_trust_no_name_and_keep_rights_from_code(path: Path) -> None:
+    """Actions are named by commit; a job that may write runs nothing of this repository nor anything that it installs."""
+    text = path.read_text(encoding="utf-8")
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use) for use in re.findall(r"uses: (.*)", text))
+    assert "pip install ." not in text
+    for name, job in jobs(path).items():
+        if not RIGHTS.search(job):
+            continue
+        assert name, "rights that every job has"
+        commands = re.findall(r"^ +(?:- )?run: *(?:[|>]-?\n((?:        .*\n)+)|(.*))", job, re.MULTILINE)
+        assert not [text for text in ("".join(pair) for pair in commands) if OUR_CODE.search(re.sub(r'"[^"]*"', "", text))]
+
+
+def test_the_lock_holds_what_is_asked_for() -> None:
+    """Every requirement of the program and of its tests is in the lock, within its bounds and with a hash."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lock = (ROOT / ".github" / "requirements.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^([\w.-]+)==(\S+)(.*\n(?: .*\n)*)", lock, re.MULTILINE)
+    locked = {name: (version, more) for name, version, more in found}
+    texts = [*project["dependencies"], *(text for group in project["optional-dependencies"].values() for text in group)]
+    for each in map(Requirement, texts):
+        if each.name != "compatkb":
+            version, more = locked[each.name]
+            assert each.specifier.contains(version), each
+            assert "--hash=sha256:" in more

@@ -8,9 +8,10 @@ import typer
 
 from compatkb.cli import completion
 from compatkb.cli import options as o
-from compatkb.cli.opening import open_data
+from compatkb.cli.opening import open_data, patience
 from compatkb.cli.terminal import tell
-from compatkb.errors import UsageError
+from compatkb.core.clock import current_day, current_time
+from compatkb.errors import DataError, UsageError
 from compatkb.output.terminal import show
 from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
@@ -150,33 +151,59 @@ def _wrote(out: str) -> int:
 data = typer.Typer(add_completion=False)
 
 
-@data.command("update", help="download newer data, verified before they are used")
+@data.command("update", help="download newer data, whose signature is verified before they are read")
 def update(
     source: Annotated[
-        str | None, o.value("--from", "URL|FILE", "where it is, with its .sha256 (default: as the package names it)")
+        str | None, o.value("--from", "URL|FILE", "where it is, with its .signed (default: as the package names it)")
     ] = None,
 ) -> int:
     """Take newer data."""
     from compatkb.store.downloaded_data import update as take
 
-    done = take(source or _published())
+    done = take(source or _published(), current_day(), _prove)
     now = f"data of {done.data_date}"
     tell(f"taken: {now}; --data builtin uses those of the program" if done.taken else f"nothing newer: {now}")
     return 0
 
 
-@data.command("pack", help="write the data and their digest as files for `data update`")
+@data.command("pack", help="write the data and their statement as files for `data update`")
 def pack(
     out: Annotated[str | None, o.value("--out", "FILE", "the file to write (default: by its format)")] = None,
+    key: Annotated[
+        str | None,
+        o.value("--key", "FILE", "sign with this Ed25519 key (default: the statement is signed elsewhere)"),
+    ] = None,
     directory: o.Data = None,
 ) -> int:
     """Write a store for others."""
     from compatkb.store.downloaded_data import FILE
     from compatkb.store.downloaded_data import pack as write
 
-    day = write(directory, Path(out or FILE))
-    tell(f"wrote {out or FILE} and its .sha256: data of {day}")
+    day = write(directory, Path(out or FILE), current_time(), Path(key) if key else None)
+    tell(f"wrote {out or FILE} and its .signed{'' if key else ', which is not signed yet'}: data of {day}")
     return 0
+
+
+def _prove(path: str) -> None:
+    """Ask a store for the newest release of its first packages, from the words to the screen, as people do."""
+    from compatkb.core.vocabulary import Role
+    from compatkb.engine.answer import resolve
+    from compatkb.output.presenter import present
+    from compatkb.output.registry import Wanted
+    from compatkb.output.registry import form as form_of
+    from compatkb.request.parser import make_request
+
+    facts = Snapshot(path)
+    try:
+        names = [product.id for product in facts.products.values() if product.role == Role.PACKAGE][:3]
+        words = [f"{name}=={facts.elements(name)[-1].version}" for name in names]
+        answers = [resolve(facts, make_request(facts, words=(word,)), patience()) for word in words]
+        for answer in answers:
+            form_of("resolve", "text")(present(facts, answer), Wanted())
+        if not any(answer.stacks for answer in answers):
+            raise DataError(("no package of it can be installed",))
+    finally:
+        facts.close()
 
 
 def _published() -> str:

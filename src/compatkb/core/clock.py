@@ -37,12 +37,17 @@ def later(day: date, days: int) -> date:
 
 
 def current_day() -> date:
-    """Return today in UTC, or the day that COMPATKB_TODAY names; the command line and the Python API alone ask.
+    """Return today in UTC, or the day that COMPATKB_TODAY names; raises UsageError where it names no day."""
+    return current_time().date()
+
+
+def current_time() -> datetime:
+    """Return the time in UTC, on the day that COMPATKB_TODAY names; the command line and the Python API alone ask.
 
     Raises UsageError where it names no day.
     """
-    named = os.environ.get(TODAY_VARIABLE)
+    named, now = os.environ.get(TODAY_VARIABLE), datetime.now(UTC)
     try:
-        return date.fromisoformat(named) if named else datetime.now(UTC).date()
+        return datetime.combine(date.fromisoformat(named), now.timetz()) if named else now
     except ValueError:
         raise UsageError(f"{TODAY_VARIABLE} must be a date, written as YYYY-MM-DD") from None

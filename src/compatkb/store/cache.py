@@ -70,18 +70,16 @@ def _updated() -> str | None:
 
 
 def updates(folder: str) -> list[str]:
-    """Return the stores in a folder that this program reads, by the day of their data, and those of one day as they came."""
+    """Return the stores in a folder that this program reads, by the day of their data and the time at which they were made."""
     try:
-        with os.scandir(folder) as entries:
-            stores = [entry for entry in entries if entry.name.startswith(f"{FORMAT}-") and entry.name.endswith(".sqlite")]
-            dated_paths = [(_day_of(entry.path), entry.stat().st_mtime_ns, entry.path) for entry in stores]
+        names = sorted(os.listdir(folder))
     except OSError:
         return []
-    return [path for _, _, path in sorted(dated_paths)]
+    return [os.path.join(folder, name) for name in names if name.startswith(f"{FORMAT}-") and name.endswith(".sqlite")]
 
 
 def _day_of(path: str) -> str:
-    """Return the day that the name of a taken store has: FORMAT-YYYY-MM-DD-DIGEST.sqlite."""
+    """Return the day that the name of a taken store has: FORMAT-YYYY-MM-DD-TIME-DIGEST.sqlite."""
     return os.path.basename(path).partition("-")[2][:10]
 
 

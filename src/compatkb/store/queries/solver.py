@@ -51,6 +51,10 @@ class SolverQueries:
         if self.meta.get("format") != FORMAT:
             raise DataError((f"{path}: has format {self.meta.get('format')}, this program reads {FORMAT}",))
 
+    def close(self) -> None:
+        """Let go of the file; nothing can be asked any more."""
+        self._db.close()
+
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query; for this package, in which all SQL stands."""
         return self._db.execute(query, values).fetchall()
