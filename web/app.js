@@ -19,6 +19,12 @@
   // ---- the parts of a page that come anew with each answer
   const furnish = () => {
     for (const button of document.querySelectorAll(".copy")) button.hidden = false;
+    for (const row of document.querySelectorAll(".seg[role=group]")) {  // one stop of the Tab key a row, arrows within
+      const all = [...row.querySelectorAll("a.b")];
+      const stop = all.find((one) => one.matches(".on")) || all[0];
+      for (const one of all) one.tabIndex = one === stop ? 0 : -1;
+    }
+    if ($("q")) { for (const [name, text] of [["role", "combobox"], ["aria-controls", "choices"], ["aria-expanded", "false"], ["aria-autocomplete", "list"]]) $("q").setAttribute(name, text); }
     const chosen = $(`with-${remembered("with") || ""}`);
     if (chosen) chosen.checked = true;
     for (const seg of document.querySelectorAll(".seg")) {  // on a phone the row scrolls
@@ -30,8 +36,8 @@
   };
   let at = location.href.split("#")[0];
   const keyOf = (node) => {
-    const row = node && node.closest && node.closest(".row");
-    return row ? [row.querySelector("span").id, [...row.querySelectorAll("a, select, input, summary")].indexOf(node)] : null;
+    const row = node && node.closest && node.closest(".seg");
+    return row ? [row.getAttribute("aria-labelledby"), [...row.querySelectorAll("a, select, input, summary")].indexOf(node)] : null;
   };
   const fix = (part, from) => {  // the links of a page lead from its own folder, wherever they are shown
     for (const name of ["href", "action"]) {
@@ -43,6 +49,7 @@
     const theirs = made.querySelector("meta[name=build]");
     if (!theirs || theirs.content !== build || !made.getElementById("answer")) return false;  // another build: not in this page
     const key = focus ? keyOf(document.activeElement) : null;
+    const inBox = focus && document.activeElement && document.activeElement.closest("#box");
     fix(made.getElementById("main"), new URL(url, location.href));
     if (push) history.pushState(null, "", url);
     at = location.href.split("#")[0];
@@ -52,11 +59,13 @@
     $("main").replaceChildren(...made.getElementById("main").childNodes);
     furnish();
     if (key) {
-      const row = $(key[0]) && $(key[0]).closest(".row");
+      const row = document.querySelector(`.seg[aria-labelledby="${key[0]}"]`);
       const node = row && row.querySelectorAll("a, select, input, summary")[key[1]];
       if (node) node.focus({ preventScroll: true });
     }
-    const title = $("says");
+    if (inBox && $("q")) $("q").focus({ preventScroll: true });
+    $("main").removeAttribute("aria-busy");
+    const title = $("cause") && $("cause").querySelector("h1, h2") || $("says");
     say(title ? title.textContent.trim() : document.title);
     return true;
   };
@@ -138,6 +147,7 @@
   // ---- going to another question
   const isAsk = (url) => /\/ask\.html$/.test(new URL(url, location.href).pathname);
   const go = async (url, push = true, replace = false) => {
+    $("main").setAttribute("aria-busy", "true");
     if (isAsk(url)) { await unwritten(url, push); return; }
     latest += 1;
     const mine = latest;
@@ -176,7 +186,74 @@
     event.preventDefault();
     go(`${form.action.split("?")[0]}?${asked(form)}`);
   });
+  // ---- the box: suggestions while somebody types, keys
+  let words = null;
+  let chosen = -1;
+  const keyed = (text) => text.toLowerCase().replace(/[\s\-_®™*()/]/g, "");
+  const listed = () => [...document.querySelectorAll("#choices li")];
+  const mark = (n) => {
+    const items = listed();
+    chosen = items.length ? (n + items.length) % items.length : -1;
+    items.forEach((item, m) => item.setAttribute("aria-selected", String(m === chosen)));
+    if (chosen < 0) $("q").removeAttribute("aria-activedescendant"); else $("q").setAttribute("aria-activedescendant", items[chosen].id);
+  };
+  const close = () => { const list = $("choices"); if (list) { list.hidden = true; list.replaceChildren(); mark(-1); chosen = -1; $("q").setAttribute("aria-expanded", "false"); } };
+  const suggest = async () => {
+    const field = $("q");
+    words ||= fetch(new URL(body.dataset.words, location.href)).then((response) => response.json()).catch(() => []);
+    const every = await words;
+    const parts = field.value.split(/\s+/).filter(Boolean);
+    let found = [];
+    let from = 0;
+    for (from = Math.max(0, parts.length - 4); from < parts.length && !found.length; from += 1) {
+      const key = keyed(parts.slice(from).join(" "));
+      if (key.length < 2) continue;
+      found = every.filter(([label, , ...more]) => [label, ...more].some((name) => keyed(name).startsWith(key)));
+      if (!found.length && key.length > 2) found = every.filter(([label]) => keyed(label).includes(key));
+    }
+    const list = $("choices");
+    if (!list || field !== document.activeElement) return;
+    const before = parts.slice(0, from - 1).join(" ");
+    list.replaceChildren(...found.slice(0, 7).map(([label, kind], n) => {
+      const item = document.createElement("li");
+      item.id = `choice-${n}`;
+      item.setAttribute("role", "option");
+      item.dataset.text = `${before} ${label}`.trim();
+      item.append(label);
+      const said = document.createElement("span");
+      said.textContent = kind;
+      item.append(said);
+      return item;
+    }));
+    list.hidden = !found.length;
+    field.setAttribute("aria-expanded", String(Boolean(found.length)));
+    mark(-1);
+    chosen = -1;
+  };
+  const take = (item) => { $("q").value = item.dataset.text; close(); $("box").requestSubmit(); };
+  addEventListener("input", (event) => { if (event.target.id === "q" && !disk) suggest(); });
+  addEventListener("focusout", (event) => { if (event.target.id === "q") setTimeout(close, 150); });
+  addEventListener("mousedown", (event) => { const item = event.target.closest("#choices li"); if (item) { event.preventDefault(); take(item); } });
   addEventListener("keydown", (event) => {
+    const field = event.target;
+    if (event.key === "/" && !field.matches("input, textarea, select")) {
+      event.preventDefault();
+      if ($("q")) $("q").focus(); else location.assign(new URL("index.html", root));
+    }
+    if (field.id === "q") {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") { if (listed().length) { event.preventDefault(); mark(chosen + (event.key === "ArrowDown" ? 1 : chosen < 0 ? 0 : -1)); } }
+      if (event.key === "Enter" && chosen >= 0) { event.preventDefault(); take(listed()[chosen]); }
+      if (event.key === "Escape") close();
+      if (event.key === "Backspace" && !field.value) { const last = [...document.querySelectorAll("#box .chip a")].pop(); if (last) last.click(); }
+      return;
+    }
+    const row = field.closest(".seg[role=group]");
+    if (row && field.matches("a.b") && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
+      const all = [...row.querySelectorAll("a.b, select")];
+      const next = all[(all.indexOf(field) + (event.key === "ArrowRight" ? 1 : all.length - 1)) % all.length];
+      event.preventDefault();
+      next.focus();
+    }
     if (event.key === "Escape") for (const fold of document.querySelectorAll(".fold[open]")) { fold.open = false; fold.querySelector("summary").focus(); }
   });
 
@@ -239,8 +316,8 @@
   $("stale").hidden = Date.now() - Date.parse($("day").dateTime) < 180 * 86_400_000;
   document.documentElement.dataset.ready = "";
   if (body.dataset.home !== undefined && /^#[a-z-]+=/.test(location.hash)) {  // as links of older builds are
-    location.replace(`${document.querySelector(".find").action.split("?")[0]}?${location.hash.slice(1)}`);
-  } else if (body.dataset.ask !== undefined && location.search) unwritten(location.href, false);
+    location.replace(`${new URL(body.dataset.askAt, location.href).href.split("?")[0]}?${location.hash.slice(1)}`);
+  } else if (location.search && body.dataset.written && (body.dataset.ask !== undefined || body.dataset.home !== undefined)) unwritten(location.href, false);
   else guess().catch(() => {});
   document.documentElement.dataset.begun = "";
 })();

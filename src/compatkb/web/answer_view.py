@@ -1,7 +1,7 @@
 """An answer as the page shows it: what to paste for each installer and system, ways out with their questions."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from compatkb.errors import CompatkbError, NoRequirementsError
@@ -10,9 +10,10 @@ from compatkb.output import messages
 from compatkb.output.commands import CMD, POSIX, compiled_of, pip_commands, requirements, short_proof, steps_of, uv_commands
 from compatkb.output.container_files import dockerfile_of
 from compatkb.output.installer_files import environment_of
+from compatkb.output.issue_text import GRAVE
 from compatkb.output.messages import not_installable, sentence
 from compatkb.output.things import StackView, platforms
-from compatkb.output.view import MOST, AnswerView, StackGroup, Way
+from compatkb.output.view import MOST, AnswerView, Way
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion, question_of
 
@@ -24,9 +25,7 @@ INSTALLERS = (
     ("requirements", "requirements.txt"),
 )
 """What a stack can be installed with: the id, and the name."""
-SIGNS = {"works": "●", "works-with-warnings": "▲", "likely": "◆", "unknown": "?", "does-not-work": "✕"}
-"""Shapes that differ without colour."""
-WORDS = {verdict: (SIGNS[verdict], f"{words.capitalize()}.") for verdict, words in messages.VERDICTS.items()}
+WORDS = {verdict: (messages.SIGNS[verdict], f"{words.capitalize()}.") for verdict, words in messages.VERDICTS.items()}
 """The sign and the word of each verdict."""
 MOST_OTHERS = 6
 FORM = frozenset(product for _, _, product, _ in HEADLINES)
@@ -48,7 +47,7 @@ class WayOut(NamedTuple):
     title: str
     verdict: str
     place: str
-    pins: str
+    command: str
     question: PageQuestion
 
 
@@ -65,21 +64,27 @@ def shown_of(asker: Asker, question: PageQuestion, view: AnswerView) -> dict[str
         return {"sign": sign, "word": word, "sure": "", "reasons": reasons, "ways": ways, "parts": (), "others": ()}
     groups = [section.group for section in view.sections]
     sure = known.basis if view.stacks[0].is_certain else messages.MEANINGS[view.verdict]
-    warnings = {(w.kind, messages.warning(w)): w for group in groups for w in group.best.warnings}
     return {
-        "sign": sign, "word": word, "sure": f"{sure[0].upper()}{sure[1:]}.", "reasons": view.reasons, "ways": (),
+        "sign": sign, "word": word, "sure": f"{capital(sure)}.", "reasons": view.reasons, "ways": (),
         "known": known,
-        "parts": [(section, recipes(section.group.best)) for section in view.sections], "needs": _needs(view, groups),
-        "proofs": dict.fromkeys(filter(None, (short_proof(group.best) for group in groups))),
-        "warnings": [(text, warned) for (_, text), warned in warnings.items()],
+        "parts": [(section, recipes(section.group.best)) for section in view.sections], "told": _told(view),
+        "proofs": {
+            proof: _expected(group.best) if len(groups) == 1 else "" for group in groups if (proof := short_proof(group.best))
+        },
+        "grave": [issue for issue in view.best.issues if issue.effect in GRAVE and issue.of_packages][:2] if view.best else [],
         "others": [group for group in view.groups if group not in groups][:MOST_OTHERS],
     }  # fmt: skip
 
 
+def shell_of(stack: StackView) -> str:
+    """Return the shell that commands are quoted for; every one of Windows reads double quotes, single ones only some."""
+    return CMD if all(system.family == "windows" for system in stack.os) else POSIX
+
+
 def recipes(stack: StackView) -> list[Recipe]:
     """Return for each installer what to paste, or why it cannot install the stack; empty where no index has a package."""
-    windows = all(system.family == "windows" for system in stack.os)
-    shell = CMD if windows else POSIX  # double quotes are read by every shell of Windows, single ones only by some
+    shell = shell_of(stack)
+    windows = shell == CMD
     pip = pip_commands(stack, shell)
     if not pip:
         return []
@@ -87,7 +92,9 @@ def recipes(stack: StackView) -> list[Recipe]:
     apart = f"The maker installs this in two steps and against {pins}; one file cannot say so." if pins else ""
     if compiled_of(stack):
         apart = sentence(not_installable(stack))
-    docker = Recipe("docker", "", "Dockerfile", "The container images are for Linux.")
+    docker = Recipe(
+        "docker", "", "Dockerfile", "The container images are for Linux: on Windows, run them in WSL 2 (choose it above)."
+    )
     recipe_by_installer = {
         "pip": Recipe("pip", "\n".join(pip)),
         "uv": Recipe("uv", "\n".join(uv_commands(stack, shell))),
@@ -107,13 +114,31 @@ def _file(installer: str, file: str, make: Callable[[StackView], str], stack: St
         return Recipe(installer, "", file, sentence(str(error)))
 
 
-def _needs(view: AnswerView, shown: Sequence[StackGroup]) -> list[tuple[str, str]]:
-    """Return what the machine has to be and have, over all systems that are shown."""
-    rows = [("Platforms", platforms([stack for group in shown for stack in group.stacks]))]
-    rows += [("Requires", text) for row in view.rows if row.label == "requires" for text in row.texts]
-    hardware = [value.name.removeprefix("Intel ") for value in shown[0].best.hardware]
-    rows += [("GPUs and processors", "; ".join(hardware))] if hardware else []
-    return rows + [(product.label, spec) for product, spec in shown[0].best.bounds if spec]
+_TOLD = ("warning", "requires", "untested", "platforms", "why not newer")
+
+
+def _told(view: AnswerView) -> list[tuple[str, list[str]]]:
+    """Return the rows of an answer that a page shows as they are, each label once: what `--why` adds is on it."""
+    rows: list[tuple[str, list[str]]] = []
+    for row in view.rows:
+        if row.label in _TOLD:
+            rows.append((row.label, []))
+        if (row.label in _TOLD or not row.label) and rows and row.install is None and not row.when_brief:
+            rows[-1][1].extend(re.sub(r"(?:, )?(?:: )?--why", "", text).replace(" ()", "") for text in row.texts if text)
+        elif row.label:
+            continue
+    return [(label, texts) for label, texts in rows if texts]
+
+
+def capital(text: str) -> str:
+    """Return a sentence with a capital, but for the name of a package."""
+    return text if text.startswith("torch") else text[:1].upper() + text[1:]
+
+
+def _expected(stack: StackView) -> str:
+    """Return what the short proof prints where all is well."""
+    build = stack.build_of("torch")
+    return f"{build.version} True" if build and stack.proof else build.version if build else ""
 
 
 # -- ways out ---------------------------------------------------------------------------------------------------------
@@ -124,10 +149,10 @@ def _ways_out(asker: Asker, question: PageQuestion, view: AnswerView) -> Iterato
     normal = question_of(view.request, question)
     for way in view.ways[:MOST]:
         asked, stack = _asked(asker, normal, way)
-        pins = [pin for step in steps_of(stack) for pin in step.pins]
-        if compiled_of(stack):  # which no index has
-            pins = re.findall(r"\S+==\S+", " ".join(pip_commands(stack)))
-        yield WayOut(way.title, stack.verdict, platforms([stack]), " ".join(pins), asked)
+        lines = ["compatkb migrate ."] if way.migrates else []
+        yield WayOut(
+            way.title, stack.verdict, platforms([stack]), "\n".join([*lines, *pip_commands(stack, shell_of(stack))]), asked
+        )
 
 
 def _asked(asker: Asker, question: PageQuestion, way: Way) -> tuple[PageQuestion, StackView]:

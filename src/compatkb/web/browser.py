@@ -37,7 +37,7 @@ class Desk:
         try:
             return self.site.question_page(parameters, "ask.html")
         except CompatkbError as error:
-            return self.site.problem_page(problem_of(error), parameters)
+            return self.site.problem_page(problem_of(error))
 
     def answer(self, query: str) -> str:
         """Return what `resolve --format json` prints for a question; raises UsageError and GaveUpError."""

@@ -4,7 +4,7 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from compatkb.errors import CompatkbError
-from compatkb.web.asker import Asker
+from compatkb.web.asker import Asker, ChoiceState
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import WSL, Value
 
@@ -42,21 +42,34 @@ class ChoiceRow(NamedTuple):
     options: tuple[Option, ...]
     name: str  # the parameter that an option sets
 
+    @property
+    def is_blamed(self) -> bool:
+        """Whether what is chosen in it makes the answer a "no"."""
+        return any(button.chosen and button.impossible for button in self.buttons)
+
 
 def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
     """Return the rows for a question; `best` is the series of the newest stack that works."""
-    return [_hardware(asker, question), _systems(asker, question), _pythons(asker, question), _series(asker, question, best)]
+    rows = [_hardware(asker, question), _systems(asker, question), _pythons(asker, question)]
+    series = _series(asker, question, best)
+    if any(row.is_blamed for row in rows):  # one culprit is enough
+        series = series._replace(buttons=tuple(b._replace(impossible=b.impossible and not b.chosen) for b in series.buttons))
+    return [*rows, series]
 
 
 def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
     chosen = question.version_of("hardware")
-    pinned = _value_of(asker, "hardware", chosen)
+    pinned = value_of(asker, "hardware", chosen)
     free = question.fix("hardware")
     buttons = []
+    at = next((value.devices[:1] for value in asker.form.values("hardware") if value.id == pinned), ())
     for device in asker.form.devices:
-        is_chosen = question.devices == (device.id,)
+        is_chosen = (question.devices or at) == (device.id,)
         asked = free._replace(devices=(device.id,))
-        buttons.append(Button(device.label, asked, chosen=True) if is_chosen else _button(asker, device.label, asked))
+        small = asker.form.model(chosen).removeprefix("Arc ") if chosen else ""
+        buttons.append(
+            Button(device.label, asked, small, chosen=True) if is_chosen else _button(asker, device.label, asked, question)
+        )
     options = []
     for value in _grouped(asker.form.values("hardware")):
         at = tuple(device for device in question.devices if device in value.devices) or value.devices[:1]
@@ -77,42 +90,52 @@ def _grouped(values: list[Value]) -> list[Value]:
 
 
 def _systems(asker: Asker, question: PageQuestion) -> ChoiceRow:
-    pinned = _value_of(asker, "os", question.version_of("os"))
+    text = question.version_of("os")
+    pinned = value_of(asker, "os", text)
     every = asker.form.values("os")
     heads = [value for value in every if value.id in asker.facts.families or value.id == WSL]
-    buttons = tuple(_toggle(asker, question, "os", SHORT.get(value.id, value.label), value.id, pinned) for value in heads)
+    ids = [value.id for value in heads]
+    head = pinned if pinned in ids else WSL if pinned.startswith(WSL) else asker.facts.family(pinned) if text else ""
+    exact = next((value.label for value in every if value.id == pinned), text)
+    buttons = []
+    for value in heads:
+        label = SHORT.get(value.id, value.label)
+        small = exact.removeprefix(value.label).strip() if value.id == head and pinned not in ids else ""
+        buttons.append(_toggle(asker, question, "os", label, value.id, chosen=value.id == head, small=small))
     rest = [_option(question, "os", value.id, value.label, pinned) for value in every if value not in heads]
-    options = _with(rest, question, pinned, [value.id for value in every])
-    return ChoiceRow("os", "System", buttons, "exact system", options, "os")
+    options = _with(rest, question, pinned, [*(value.id for value in every), *([pinned] if head in ids else [])])
+    return ChoiceRow("os", "System", tuple(buttons), "exact system", options, "os")
 
 
 def _pythons(asker: Asker, question: PageQuestion) -> ChoiceRow:
-    pinned = question.version_of("python")
     every = asker.form.pythons
-    last = next((p for p in reversed(every) if not asker.state(question.fix("python", p)).impossible), every[-1])
-    names = _window(every, pinned if pinned in every else last, SHOWN_PYTHONS)
-    shown = tuple(_toggle(asker, question, "python", python, python, pinned) for python in names)
-    rest = [_option(question, "python", p, p, pinned) for p in asker.facts.grid["python"] if p not in names]
-    return ChoiceRow("python", "Python", shown, "other", _with(rest, question, pinned, names), "python")
+    return _numbered(asker, question, "python", every[-SHOWN_PYTHONS:], every, list(asker.facts.grid["python"]))
 
 
 def _series(asker: Asker, question: PageQuestion, best: str) -> ChoiceRow:
-    product = asker.form.main
-    pinned = question.version_of(product)
-    every = asker.form.series[::-1]
-    first = Button("newest that works", question.fix(product), best if not pinned else "", chosen=not pinned)
-    names = _window(every, pinned if pinned in every else best, SHOWN_SERIES)[::-1]
-    shown = [_toggle(asker, question, product, name, name, pinned) for name in names]
-    rest = [_option(question, product, name, name, pinned) for name in reversed(every) if name not in names]
-    options = _with(rest, question, pinned, names)
-    return ChoiceRow(product, asker.facts.products[product].name, (first, *shown), "others", options, product)
+    product, every = asker.form.main, asker.form.series
+    row = _numbered(asker, question, product, every[:SHOWN_SERIES], every, every)
+    free = not question.version_of(product)
+    first = Button("newest that works", question.fix(product), best if free else "", chosen=free)
+    return row._replace(label="PyTorch", buttons=(first, *row.buttons))
 
 
-def _window(names: list[str], inside: str, count: int) -> list[str]:
-    """Return so many neighbours in the order given, the last ones but for one after what has to be among them."""
-    end = names.index(inside) + 2 if inside in names else len(names)
-    end = min(max(end, count), len(names))
-    return names[max(0, end - count) : end]
+def _numbered(
+    asker: Asker, question: PageQuestion, product: str, names: list[str], every: list[str], listed: list[str]
+) -> ChoiceRow:
+    """Return a row of series or minors: the same buttons for every question, then a chosen one beside them."""
+    text = question.version_of(product)
+    series = ".".join(text.split("+")[0].split(".")[:2])
+    chosen = text if text in every else series if series in every else ""
+    shown = [*names, chosen] if chosen and chosen not in names else names
+    buttons = tuple(
+        _toggle(asker, question, product, name, name, chosen=name == chosen, small=text if name == chosen != text else "")
+        for name in shown
+    )
+    rest = [_option(question, product, name, name, text) for name in listed if name not in shown]
+    return ChoiceRow(
+        product, "Python", buttons, "older", _with(rest, question, text, [*shown, *([text] if chosen else [])]), product
+    )
 
 
 def _with(options: list[Option], question: PageQuestion, pinned: str, shown: Container[str] = ()) -> tuple[Option, ...]:
@@ -126,22 +149,25 @@ def _option(question: PageQuestion, product: str, value: str, label: str, pinned
     return Option(value, label, question.fix(product, value), value == pinned)
 
 
-def _toggle(asker: Asker, question: PageQuestion, product: str, label: str, text: str, pinned: str) -> Button:
-    """Return the button that fixes a product, or frees it where it is chosen already."""
-    if text != pinned:
-        return _button(asker, label, question.fix(product, text))
+def _toggle(
+    asker: Asker, question: PageQuestion, product: str, label: str, value: str, *, chosen: bool, small: str = ""
+) -> Button:
+    """Return the button that fixes a product, or frees it where it is chosen already; struck out where it is to blame."""
+    if not chosen:
+        return _button(asker, label, question.fix(product, value), question)
     free = question.fix(product)
     state = asker.state(question)
     culprit = state.impossible and not asker.state(free).impossible  # without this choice there is an answer
-    return Button(label, free, chosen=True, impossible=culprit, reason=state.reason if culprit else "")
+    return Button(label, free, small, chosen=True, impossible=culprit, reason=state.reason if culprit else "")
 
 
-def _button(asker: Asker, label: str, question: PageQuestion) -> Button:
-    state = asker.state(question)
+def _button(asker: Asker, label: str, question: PageQuestion, now: PageQuestion) -> Button:
+    """Return a button that leads to a question; where the present one is denied already, that is not said of others."""
+    state = ChoiceState(False) if asker.state(now).impossible else asker.state(question)
     return Button(label, question, impossible=state.impossible, reason=state.reason)
 
 
-def _value_of(asker: Asker, product: str, text: str) -> str:
+def value_of(asker: Asker, product: str, text: str) -> str:
     """Return the value that a text names, whatever it is called there; the text itself where it names several."""
     names = {value.id for value in asker.form.values(product)}
     if not text or text in names:

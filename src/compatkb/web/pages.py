@@ -2,11 +2,13 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
+from datetime import date
 from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -21,25 +23,31 @@ from compatkb.output.issue_text import issue_line
 from compatkb.output.labels import Names
 from compatkb.output.things import platforms
 from compatkb.output.view import AnswerView
+from compatkb.request.typed import Aside
 from compatkb.version import __version__
 from compatkb.web.answer_view import INSTALLERS, WORDS, recipes, shown_of
 from compatkb.web.asker import Asker
-from compatkb.web.choices import rows_of
-from compatkb.web.questions import PageQuestion, Parameters, question_of, read_question
+from compatkb.web.choices import rows_of, value_of
+from compatkb.web.questions import Asked, PageQuestion, Parameters, question_of, read_asked
 from compatkb.web.responses import ProblemDetails
+from compatkb.web.screens import Part, parts_of
 from compatkb.web.systems import answer_path, file_name, release_path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
 SECTIONS = (
-    ("matrix.html", "Matrix"),
+    ("index.html", "Find"),
+    ("matrix.html", "Map"),
     ("products.html", "Releases"),
-    ("images.html", "Images"),
     ("eol.html", "End of life"),
     ("api.html", "API"),
 )
 ROWS = ("python", "os", "hardware")
+PLACES = ("hardware", "os", "python")
+"""What is said first of a question."""
 MOST_HITS = 8
+SIGNED = {verdict: messages.signed(verdict) for verdict in messages.VERDICTS}
+"""The verdicts as the terminal shows them."""
 TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
 """The labels by which a package's metadata name where its errors are reported, as the packaging guide has them."""
 
@@ -60,13 +68,20 @@ def environment() -> Environment:
     env = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     env.globals |= {"recipes": recipes, "not_installable": messages.not_installable, "platforms": platforms}
     env.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
-    env.filters |= {"mark": disputes.mark, "issue": issue_line}
+    env.filters |= {"mark": disputes.mark, "issue": issue_line, "day": day_text}
     return env
 
 
 def prose(text: str) -> Markup:
     """Return a text of the program or the data as HTML: what stands in backticks is code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def day_text(day: str) -> str:
+    """Return a day, or a month where no more is known, as people write it: 6 August 2025."""
+    parts = day.split("-")
+    month = date(2000, int(parts[1]), 1).strftime("%B") if len(parts) > 1 else ""
+    return " ".join([*(str(int(part)) for part in parts[2:]), *filter(None, [month]), parts[0]])
 
 
 def chunks(line: str) -> list[str]:
@@ -144,12 +159,13 @@ class Site:
         shown: dict[str, Any] = {
             "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS,
             "title": title, "description": "", "data_date": self.facts.meta["data_date"], "version": __version__,
-            "typed": "",
         }  # fmt: skip
         return environment().get_template(template).render({**shown, **values})
 
-    def answer_page(self, question: PageQuestion, path: str = "index.html") -> str:
-        """Return the page of a question; raises UsageError and GaveUpError."""
+    def answer_page(
+        self, question: PageQuestion, path: str = "index.html", asked: Asked | None = None, typed: str = ""
+    ) -> str:
+        """Return the page of a question, with what was set aside of the words that were typed; raises GaveUpError."""
         answer = self.asker.view(question)
         normal = question_of(answer.request, question)
         if len(answer.request.devices) == 1:
@@ -157,21 +173,87 @@ class Site:
         rows = rows_of(self.asker, normal, self.best(normal))
         chosen = dict(normal.parameters())
         extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
-        known = [self.facts.products[p] for _, p in reversed(extras)]
         shown = shown_of(self.asker, question, answer)
-        firsts = {head.role: head.label for head in known if head.shown or head.role == Role.PACKAGE}
+        found = self.diagnosis(typed, asked) if asked and typed else []
+        aside = [self._aside(question, one) for one in asked.aside] if asked and not found else []
+        chips = list(self.chips(question, {row.id for row in rows if row.is_blamed}))
         return self.render(
             "answer.html", path, f"{answer.headline} – compatkb",
             description=f"{shown['word']} {answer.headline}. {shown['sure']}",
-            more=", ".join(reversed(firsts.values())), view=answer, **shown, question=question, home=question == self.home,
-            rows=rows, parameters=normal.parameters(),
-            installers=INSTALLERS, words=messages.VERDICTS,
+            view=answer, **shown, question=question, home=question == self.home and not typed,
+            rows=rows, parameters=normal.parameters(), installers=INSTALLERS, words=SIGNED,
             hidden=[(n, t) for n, t in normal.parameters() if n not in {e for e, _ in extras} and n != "q"],
             extras=[*((n, self.facts.products[p].name, chosen.get(n, "")) for n, p in extras),
                     ("q", "Exact pins, such as numpy==VERSION", chosen.get("q", ""))],
-            typed=" ".join(question.words), command=question.command(), json=self.data_address(question, "resolve", "answers"),
+            boxed=() if question == self.home else question.parameters(), chips=chips,
+            aside=aside, diagnosis=found, alone=bool(found) and question == self.home,
+            command=question.command(), json=self.data_address(question, "resolve", "answers"),
             shield=self.data_address(question, "shield", "shields"), report=self.report(question, answer),
         )  # fmt: skip
+
+    def chips(self, question: PageQuestion, blamed: set[str]) -> Iterator[tuple[str, PageQuestion, bool]]:
+        """Yield what a question fixes in words, the question that leaves it out, and whether it is to blame for a "no"."""
+        if question == self.home:
+            return
+        for device in question.devices:
+            free = question._replace(devices=tuple(d for d in question.devices if d != device))
+            yield next((value.label for value in self.asker.form.devices if value.id == device), device), free, False
+        options = sorted(question.options, key=lambda option: PLACES.index(option[0]) if option[0] in PLACES else len(PLACES))
+        for product, text in options:
+            yield self.label(product, text), question.fix(product), product in blamed
+        for word in question.words:
+            free = question._replace(words=tuple(w for w in question.words if w != word))
+            yield Names(self.facts).term(word) if "==" in word else word, free, False
+        for need in question.needs:
+            yield self.facts.products[need].name, question._replace(needs=tuple(n for n in question.needs if n != need)), False
+        if question.as_of:
+            yield f"as of {day_text(question.as_of.isoformat())}", question._replace(as_of=None), False
+
+    def label(self, product: str, text: str) -> str:
+        """Return a version that an option fixes, in words: Arc B580, Windows 11, Python 3.12, torch 2.8."""
+        if product == "hardware" and text not in {value.id for value in self.asker.form.values("hardware")}:
+            return self.asker.form.model(text)
+        if product in ("os", "hardware", "arch"):
+            known = value_of(self.asker, product, text)
+            return next((v.label.removeprefix("Intel ") for v in self.asker.form.values(product) if v.id == known), text)
+        return f"{self.facts.products[product].label} {text}"
+
+    def _aside(self, question: PageQuestion, one: Aside) -> dict[str, Any]:
+        """Return a word that was set aside with links to what may have been meant, and to what the data have of it."""
+        links = []
+        for meant in one.meant[:3]:
+            read = read_asked(self.facts, [*question.parameters(), ("q", meant)], self.asker.clock)
+            if not read.aside:
+                links.append((meant, read.question))
+        why = "" if one.why.startswith("unknown product") else one.why
+        return {"word": one.word, "why": why, "links": links, "hits": self.hits(one.word)}
+
+    def hits(self, typed: str) -> list[tuple[str, str]]:
+        """Return pages about words, each with its name."""
+        hits: dict[str, str] = {}
+        try:
+            matches = find(self.facts, [typed], self.asker.clock.day).hits
+        except CompatkbError:
+            matches = ()
+        for hit in matches:
+            if hit.kind == "image":
+                hits.setdefault(f"images.html#find={quote(typed)}", "the images")
+            elif hit.product and self.facts.products[hit.product].role != Role.FEATURE:
+                at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
+                hits.setdefault(at, Names(self.facts).term(f"{hit.product}=={hit.version}" if hit.version else hit.product))
+        return list(hits.items())[:MOST_HITS]
+
+    def diagnosis(self, typed: str, asked: Asked) -> list[Part]:
+        """Return the screen of `diagnose` about words of which some name no version, where it knows their cause."""
+        if all(re.fullmatch(r"[\d.]+", one.word) for one in asked.aside) or re.fullmatch(r"\w+( \w+)?", typed):
+            return []  # a slip of the keyboard is no error that a program printed
+        from compatkb.doctor.diagnose import diagnose
+        from compatkb.output.diagnosis import diagnosis_lines, present_diagnosis
+
+        found = diagnose(self.facts, typed, self.asker.clock)
+        if not found.candidates:
+            return []
+        return parts_of(diagnosis_lines(present_diagnosis(self.facts, found, self.asker.clock.day)))
 
     def _is_extra(self, product: str) -> bool:
         known = self.facts.products.get(product)
@@ -201,27 +283,20 @@ class Site:
 
     def ask_page(self) -> str:
         """Return the page for questions that no page was written for."""
-        return self.render("ask.html", "ask.html", "Ask – compatkb")
+        return self.render("ask.html", "ask.html", "Ask – compatkb", boxed=(), chips=(), aside=())
 
-    def problem_page(self, problem: ProblemDetails, parameters: Parameters) -> str:
-        """Return the page that says what is wrong with a question, and what the data have of its words."""
-        typed = " ".join(text for name, text in parameters if name == "q")[:200]
-        hits: dict[str, str] = {}
-        try:
-            matches = find(self.facts, [typed], self.asker.clock.day).hits if typed else ()
-        except CompatkbError:
-            matches = ()
-        for hit in matches:
-            if hit.product and self.facts.products[hit.product].role != Role.FEATURE:
-                at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
-                hits.setdefault(at, Names(self.facts).term(f"{hit.product}=={hit.version}" if hit.version else hit.product))
+    def problem_page(self, problem: ProblemDetails) -> str:
+        """Return the page that says why a question has no answer."""
         word = "Not understood" if problem.status == 400 else "Not answered"
         return self.render(
             "problem.html", "index.html", f"{word} – compatkb",
-            problem=problem, typed=typed, hits=list(hits.items())[:MOST_HITS], word=word,
+            problem=problem, word=word, boxed=(), chips=(), aside=(),
         )  # fmt: skip
 
     def question_page(self, parameters: Parameters, path: str = "index.html") -> str:
-        """Return the page of an address; raises UsageError and GaveUpError."""
+        """Return the page of an address: what of it is not understood is set aside; raises GaveUpError."""
         given = list(parameters)
-        return self.answer_page(read_question(given) if given else self.home, path)
+        typed = " ".join(text for name, text in given if name == "q").strip()
+        asked = read_asked(self.facts, given, self.asker.clock)
+        empty = asked.question == PageQuestion() and (asked.aside or not given)
+        return self.answer_page(self.home if empty else asked.question, path, asked, typed)

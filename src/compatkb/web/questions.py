@@ -12,6 +12,7 @@ from compatkb.core.clock import Clock
 from compatkb.errors import UsageError, WordsError
 from compatkb.headline_options import HEADLINES
 from compatkb.request.parser import make_request, parse_day
+from compatkb.request.typed import Aside, Typed, read_typed, set_aside
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
@@ -122,13 +123,67 @@ def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
         if pin.need:
             continue
         for text in _texts(pin.text, pin.product):
-            plain = pin.product in headlines and not _is_word(text, pin.product)
-            if plain:
-                options.append((pin.product, text))
+            plain = text[len(pin.product) :].strip() if _is_word(text, pin.product) else text
+            if pin.product in headlines:
+                options.append((pin.product, re.sub(r"^==\s*(?=[^,]*$)", "", plain)))
             else:
                 words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
     devices = asked.devices or (request.devices if request.names_devices else ())
     return asked._replace(options=_ordered(tuple(options)), words=tuple(words), devices=devices)
+
+
+class Asked(NamedTuple):
+    """What an address asks of a page: the question that was understood, and what of it was set aside."""
+
+    question: PageQuestion
+    aside: tuple[Aside, ...] = ()
+
+
+def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
+    """Return the question of an address as a page reads it: what cannot be asked is set aside, and the rest is answered.
+
+    Words are read as people type them; what they say of a product or a device takes the place of what a parameter says.
+    """
+    asked, aside = PageQuestion(), []
+    given = [(name, text.strip()) for name, text in parameters if text.strip()][:MOST_WORDS]
+    typed = " ".join(text for name, text in given if name == "q")[:MOST_CHARACTERS]
+    for name, text in given:
+        if name == "q":
+            continue
+        try:
+            more = read_question([(name, text[:MOST_CHARACTERS])])
+            more.request(facts, clock)
+            both = _with(asked, more)
+            both.request(facts, clock)
+            asked = both
+        except UsageError as error:
+            aside.append(set_aside(text[:80], error))
+    read = read_typed(facts, typed, clock) if typed else Typed(())
+    for word in read.words:
+        try:
+            if facts.find_application(word) and not facts.product(word):
+                both = asked._replace(words=(*asked.words, word))
+            else:
+                request = make_request(facts, (), [word], (), clock)
+                needs = tuple(pin.product for pin in request.pins if pin.need)
+                both = _with(asked, question_of(request, PageQuestion(needs=needs)))
+            both.request(facts, clock)
+            asked = both
+        except UsageError as error:
+            aside.append(set_aside(word, error))
+    return Asked(asked, (*aside, *read.aside))
+
+
+def _with(asked: PageQuestion, more: PageQuestion) -> PageQuestion:
+    """Return a question with what another says, whose pins and devices take the place of those that were there."""
+    for product, text in more.options:
+        asked = asked.fix(product, text)
+    named = {re.split(r"[<>=!~\[]", word)[0] for word in more.words}
+    words = (*(word for word in asked.words if re.split(r"[<>=!~\[]", word)[0] not in named), *more.words)
+    devices = more.devices or (() if more.version_of("hardware") else asked.devices)
+    return PageQuestion(
+        asked.options, words, devices, (*asked.needs, *more.needs), more.route or asked.route, more.as_of or asked.as_of
+    )
 
 
 def _is_word(text: str, product: str) -> bool:

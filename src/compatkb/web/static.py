@@ -7,6 +7,7 @@ from pathlib import Path
 
 from compatkb.core.atomic_write import write_tree
 from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Role
 from compatkb.export.calendar import calendar_text
 from compatkb.store.reader import Snapshot
 from compatkb.web import data_pages
@@ -85,6 +86,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             makers[path] = partial(data_pages.release_page, site, product, version, path)
         else:
             makers[path] = partial(data_pages.product_page, site, product, path)
+    makers[site.asset("words.json")] = partial(_words, site)
     machine = MachineFiles(site)
     makers["llms.txt"] = machine.llms_text
     makers["eol.ics"] = partial(calendar_text, site.facts)
@@ -94,6 +96,23 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
         for question, path in site.written.items():
             makers[path] = partial(site.answer_page, question, path)
     return makers | machine.files()
+
+
+def _words(site: Site) -> str:
+    """Return what the field suggests while somebody types: each name with its kind, and further names for it."""
+    form, facts = site.asker.form, site.facts
+    rows = [
+        [name, "GPU or processor", *([name.removeprefix("Arc ").removeprefix("Data Center GPU ")])] for name in form.models
+    ]
+    rows += [[v.label.removeprefix("Intel "), "family"] for v in form.values("hardware")]
+    rows += [[v.label, "system", v.id] for v in form.values("os")]
+    rows += [[f"Python {python}", "Python", f"py{python}", python] for python in reversed(form.pythons)]
+    rows += [[f"torch {name}", "PyTorch", f"PyTorch {name}"] for name in form.series]
+    for product in facts.products.values():
+        if product.role in (Role.PACKAGE, Role.COMPANION):
+            rows.append([product.label, product.name if product.name != product.label else "package", product.id])
+    rows += [[record["name"], "application", record["id"]] for record in facts.guide_records("application")]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
 def _written(site: Site) -> str:

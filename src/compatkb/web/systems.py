@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from compatkb.core.names import is_free_threaded
+from compatkb.core.names import is_free_threaded, word_key
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 
@@ -46,6 +46,13 @@ def answer_path(question: PageQuestion, main: str) -> str:
     return f"{question.devices[0]}/{'_'.join(parts) or 'any'}.html"
 
 
+def marketing_name(text: str) -> str:
+    """Return a name of hardware without its maker, its marks and what tools print around it: `Arc B580`."""
+    plain = re.sub(r"\((?:R|TM)\)|[®™]|\b\d+\s?GB\b|[()]", "", text, flags=re.IGNORECASE)
+    plain = re.sub(r"^\s*Intel\b|\b(?:Graphics|GPU|Processor|CPU)\s*$", "", plain.strip(), flags=re.IGNORECASE)
+    return re.sub(r"\bCore\s+Ultra\b", "Core Ultra", " ".join(plain.split()), flags=re.IGNORECASE)
+
+
 class FormValues:
     """The values that the form offers, and the questions that have pages."""
 
@@ -67,6 +74,21 @@ class FormValues:
         """Return the values of a listed product, in the order of its file."""
         releases = self.facts.releases_of(product)
         return [Value(each.version, each.name or each.version, each.part_of, each.devices) for each in releases]
+
+    @cached_property
+    def models(self) -> dict[str, str]:
+        """The models of hardware by the names under which they are sold, each with its family, as the data list them."""
+        named: dict[str, str] = {}
+        for value in self.facts.releases_of("hardware"):
+            for alias in value.aliases:
+                if "(R)" in alias and (name := marketing_name(alias)):
+                    named.setdefault(name, value.version)
+        return named
+
+    def model(self, text: str) -> str:
+        """Return a name of hardware as it is sold, whatever case it is typed in; the text itself where no model has it."""
+        key = word_key(marketing_name(text))
+        return next((name for name in self.models if word_key(name).removeprefix("arc") == key.removeprefix("arc")), text)
 
     @cached_property
     def series(self) -> list[str]:

@@ -115,7 +115,7 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
     except CompatkbError as error:
         problem = problem_of(error)
         if kind == ANSWER:
-            return Response(problem.status, HTML, desk.site.problem_page(problem, parameters))
+            return Response(problem.status, HTML, desk.site.problem_page(problem))
         return problem_response(problem)
 
 

@@ -1,0 +1,155 @@
+"""Reads a line as people type it into a field: what the parser of words understands, and what is set aside and why."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from compatkb.core.clock import Clock
+from compatkb.errors import CompatkbError, UsageError
+from compatkb.request.lookup import OPERATORS, meanings, products_having
+from compatkb.request.parser import make_request
+from compatkb.request.words import read_words
+from compatkb.store.reader import Snapshot
+
+_LONGEST = 5
+_MARKS = " \t,;:!?()[]{}\"'`*®™“”‘’"
+"""Signs around a word that are none of it."""
+_NOTHING = (
+    "a am an and any are as at be best can compatible conda could do does find for from get gib how i in install "
+    "installation installed installing is it latest linked lts matching me my need needs newest of on or out pip pip3 "
+    "please run running set should support supported supports that the their these this to use using uv version "
+    "versions want what wheel wheels when which will with work working works you"
+)
+_SAYING_NOTHING = frozenset(_NOTHING.split())
+"""Words of a sentence, and of an install command, that say nothing of what is asked for."""
+_GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)")
+_COMPACT_PYTHON = re.compile(r"(?:py|cp|python)-?3\.?(\d{1,2}t?)(?:\.\d+)?", re.IGNORECASE)
+_PIN = re.compile(r"([A-Za-z][\w.-]*(?:\[[\w,.-]*\])?)\s*=\s*(\d\S*)")
+_VERSION = re.compile(r"v?\d+(?:\.\w+)*(?:\+[\w.]+)?")
+_MEANT = re.compile(r"\n\s*did you mean: (.+?)\?(?:\n|$)")
+
+
+class Aside(NamedTuple):
+    """A word that was not understood, why, and what may have been meant in its place."""
+
+    word: str
+    why: str
+    meant: tuple[str, ...] = ()
+
+
+class Typed(NamedTuple):
+    """What a line says: words as the command line takes them, and what was set aside."""
+
+    words: tuple[str, ...]
+    aside: tuple[Aside, ...] = ()
+
+
+def read_typed(facts: Snapshot, text: str, clock: Clock) -> Typed:
+    """Return the words of a line that can be asked together, and those set aside; nothing that is typed is refused."""
+    words: list[str] = []
+    aside: list[Aside] = []
+    left = _tokens(facts, text)
+    while left:
+        count, word = _first(facts, left)
+        del left[:count]
+        if not word:
+            continue
+        if reason := _refusal(facts, [word], clock):
+            aside.append(_with_version(facts, set_aside(word, reason), left))
+        elif reason := _refusal(facts, [*words, word], clock):
+            aside.append(set_aside(word, reason))
+        else:
+            words.append(word)
+    return Typed(tuple(words), tuple(aside))
+
+
+def set_aside(word: str, error: CompatkbError) -> Aside:
+    """Return a word as one that was not understood, with the reason and the suggestions of the parser."""
+    text = str(error)
+    meant = _MEANT.search(text)
+    return Aside(word, text.split("\n", maxsplit=1)[0], tuple(meant[1].split(", ")) if meant else ())
+
+
+def _with_version(facts: Snapshot, aside: Aside, left: list[str]) -> Aside:
+    """Return what was set aside together with the version or the second word of its name, taken from what is left."""
+    if left and _VERSION.fullmatch(left[0]) and products_having(facts, left[0]) != ["python"]:
+        version = left.pop(0)
+        meant = dict.fromkeys(re.sub(r"(?<=[a-z])\d[\d.]*$", "", name) for name in aside.meant)
+        return aside._replace(word=f"{aside.word} {version}", meant=tuple(f"{name} {version}" for name in meant))
+    if left and aside.meant and all(name.startswith(f"{aside.word} {left[0]}".lower()) for name in aside.meant[:2]):
+        return aside._replace(word=f"{aside.word} {left.pop(0)}")
+    return aside
+
+
+def _refusal(facts: Snapshot, words: Sequence[str], clock: Clock) -> UsageError | None:
+    try:
+        make_request(facts, (), words, (), clock)
+    except UsageError as error:
+        return error
+    return None
+
+
+def _tokens(facts: Snapshot, text: str) -> list[str]:
+    """Return the words between blanks without the signs around them; of an index address the device that it is for."""
+    tokens: list[str] = []
+    for part in re.sub(r"([<>=!~]=?|===)\s+(?=\d)", r"\1", text).split():
+        if part.startswith("-"):
+            continue
+        if "://" in part:
+            part = part.rstrip("/").rpartition("/")[2]
+        word = part.strip(_MARKS).rstrip(".")
+        pieces = re.split(r"[/,|]", word) if "/" in word or "," in word else []
+        if len(pieces) > 1 and OPERATORS.isdisjoint(word) and all(_is_known(facts, piece) for piece in pieces):
+            tokens += pieces
+        elif word:
+            tokens.append(word)
+    return tokens
+
+
+def _is_known(facts: Snapshot, text: str) -> bool:
+    options, rest = read_words(facts, [text])
+    return bool(options) or all(facts.product(word) for word in rest)
+
+
+def _first(facts: Snapshot, left: Sequence[str]) -> tuple[int, str]:
+    """Return how many words of a line its first name takes, and the name; none for what says nothing."""
+    word = left[0]
+    if (word.lower() in _SAYING_NOTHING and not facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
+        return 1, ""
+    for count in range(min(len(left), _LONGEST), 0, -1):
+        if name := _name(facts, " ".join(left[:count]), count):
+            if (product := facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):
+                return count + 1, f"{product.id} {left[count].removeprefix('v')}"
+            return count, name
+        if count == 2 and word.lower() == "intel":
+            return 1, ""  # by itself it names the maker, which says nothing here
+    return 1, word
+
+
+def _name(facts: Snapshot, text: str, count: int) -> str:
+    """Return a name that a text means by itself, in words of the command line; empty where it means none."""
+    if match := _COMPACT_PYTHON.fullmatch(text):
+        return f"python 3.{match[1]}"
+    if re.fullmatch(r"3\.\d{1,2}t", text):
+        return f"python {text}"
+    if match := _PIN.fullmatch(text):
+        return f"{match[1]}=={match[2]}" if facts.product(match[1].partition("[")[0]) else ""
+    if not OPERATORS.isdisjoint(text):
+        return text if count == 1 else ""
+    dashed = re.sub(r"\s+", "-", text)
+    if product := facts.product(text) or facts.product(dashed):
+        return product.id
+    if (glued := _GLUED.fullmatch(text)) and (product := facts.product(glued[1])):
+        return f"{product.id} {glued[2]}"
+    if meanings(facts).get(re.sub(r"\s+", "", text.lower()).replace("-", "").replace("_", "")) is not None and count > 1:
+        return text
+    try:
+        options, rest = read_words(facts, [text])
+    except UsageError:
+        return text if count == 1 else ""
+    if options and not rest and (count == 1 or len(options) == 1):
+        return text
+    if count > 1 and facts.find_application(text):
+        return text
+    spaced = re.sub(r"(?<=[A-Za-z]{3})(?=\d{3,})", " ", text)  # rtx4090
+    return spaced if count == 1 and spaced != text and read_words(facts, [spaced])[0] else ""
