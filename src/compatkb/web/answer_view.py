@@ -132,12 +132,12 @@ def _told(view: AnswerView) -> list[tuple[str, list[str]]]:
 
 def capital(text: str) -> str:
     """Return a sentence with a capital, but for the name of a package."""
-    return text if text.startswith("torch") else text[:1].upper() + text[1:]
+    return text if re.match(r"[a-z][\w-]* v?\d", text) else text[:1].upper() + text[1:]
 
 
 def _expected(stack: StackView) -> str:
     """Return what the short proof prints where all is well."""
-    build = stack.build_of("torch")
+    build = next((build for build in stack.named if build.requested and build.product.import_name), None)
     return f"{build.version} True" if build and stack.proof else build.version if build else ""
 
 

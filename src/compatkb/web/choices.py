@@ -117,7 +117,7 @@ def _series(asker: Asker, question: PageQuestion, best: str) -> ChoiceRow:
     row = _numbered(asker, question, product, every[:SHOWN_SERIES], every, every)
     free = not question.version_of(product)
     first = Button("newest that works", question.fix(product), best if free else "", chosen=free)
-    return row._replace(label="PyTorch", buttons=(first, *row.buttons))
+    return row._replace(label=asker.facts.products[product].name, buttons=(first, *row.buttons))
 
 
 def _numbered(

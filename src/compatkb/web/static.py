@@ -107,7 +107,8 @@ def _words(site: Site) -> str:
     rows += [[v.label.removeprefix("Intel "), "family"] for v in form.values("hardware")]
     rows += [[v.label, "system", v.id] for v in form.values("os")]
     rows += [[f"Python {python}", "Python", f"py{python}", python] for python in reversed(form.pythons)]
-    rows += [[f"torch {name}", "PyTorch", f"PyTorch {name}"] for name in form.series]
+    main = facts.products[site.main]
+    rows += [[f"{main.label} {name}", main.name, f"{main.name} {name}"] for name in form.series]
     for product in facts.products.values():
         if product.role in (Role.PACKAGE, Role.COMPANION):
             rows.append([product.label, product.name if product.name != product.label else "package", product.id])
