@@ -67,7 +67,7 @@ CHECKS = (
     LintRule("known-version", "a term names no release that the data or the index know", versions.known_version),
     LintRule(
         "builds",
-        "a build contradicts its stage or the index file, or a release is missing from a list that is called complete",
+        "a build contradicts its stage or the index file, no claim names hardware with it, or a complete list lacks a release",
         builds.builds,
     ),
     LintRule("requirements", "a line of an index file cannot be read as packaging standards have it", builds.requirements),

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
+from operator import or_
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -26,11 +27,15 @@ def builds(subject: LintSubject) -> Iterator[LintProblem]:
     index = {str(canonicalize_name(file.distribution)): file for _, file in subject.index}
     for document, file in subject.products:
         listed = index.get(str(canonicalize_name(file.product.distribution or "")))
+        unproven = _unproven(subject.knowledge, file.product.id) if subject.knowledge else {}
         for number, release in enumerate(file.release):
             for position, build in enumerate(release.build):
                 where = ("release", number, "build", position)
                 for key, message in _build(build, release.version, listed):
                     yield LintProblem(document, (*where, *key), message)
+                if device := unproven.get(build.version):
+                    message = f"no claim says on which hardware for {device} it runs; what is taken to be so is `inferred`"
+                    yield LintProblem(document, where, message)
         if subject.knowledge and listed:
             for number, message in _missing(subject.knowledge, file, listed):
                 yield LintProblem(document, ("product", "complete", number), message)
@@ -50,6 +55,25 @@ def _build(build: Build, release: str, listed: IndexFile | None) -> Iterator[tup
         known = {_key(entry.version) for entry in listed.release}
         if not {_key(release), _key(build.version)} & known:
             yield ("channels",), f"the index file of {listed.distribution} lists no {release}"
+
+
+def _unproven(knowledge: Knowledge, product: str) -> dict[str, str]:
+    """Return the builds for a device that this product brings of which no claim names hardware with it, each with the device.
+
+    Wheels alone would make an answer say that they work.
+    """
+    served = {device for route in knowledge.files.routes.route if route.provider == product for device in route.device}
+    offered = {device for element in knowledge.elements.get("hardware", ()) for device in element.release.devices}
+    named = [edge for edge in knowledge.edges if edge.of == product and edge.to == "hardware" and edge.supported_on]
+    unproven = {}
+    for device in sorted(served & offered):
+        proven = reduce(or_, (edge.of_mask for edge in named if not edge.devices or device in edge.devices), 0)
+        for number, element in enumerate(knowledge.elements[product]):
+            build = element.build
+            is_seen = build and device in build.devices and any(row.basis is not Basis.INFERRED for row in build.wheels)
+            if is_seen and not proven >> number & 1:
+                unproven[element.version] = device
+    return unproven
 
 
 def _variants(channels: list[str], file: ProductFile) -> Iterator[tuple[Where, str]]:
