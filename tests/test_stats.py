@@ -10,7 +10,6 @@ import pytest
 from builders import TODAY, build, claim, index, listing, needs, product, release, universe, verified
 from conftest import ROOT, Run
 
-from compatkb.authoring.knowledge_base import document_of
 from compatkb.authoring.loader import Files
 from compatkb.output.screen import text_of
 from compatkb.output.statistics import Statistics, stats_lines, stats_markdown
@@ -46,7 +45,7 @@ def source(**fields: object) -> SourceEntry:
 )
 def test_what_is_one_document(one: dict[str, object], other: dict[str, object]) -> None:
     """The same document is one, whatever the line, heading, revision or file of an index."""
-    assert document_of(source(**one)) == document_of(source(**other))
+    assert source(**one).document == source(**other).document
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_what_is_one_document(one: dict[str, object], other: dict[str, object]) 
 )
 def test_what_is_two_documents(one: dict[str, object], other: dict[str, object], publishers: int) -> None:
     """Two files, threads, pages or indexes are two documents; owner, site or index tell publishers apart."""
-    found = [document_of(source(**fields)) for fields in (one, other)]
+    found = [source(**fields).document for fields in (one, other)]
     assert found[0][0] != found[1][0]
     assert len({publisher for _, publisher in found}) == publishers
 

@@ -51,8 +51,7 @@ def runs_on(knowledge: Knowledge, device: str) -> tuple[str, ...]:
 
 def is_foreign(knowledge: Knowledge, element: KnowledgeElement) -> bool:
     """Return whether a build is for devices that no route serves."""
-    served = {device for route in knowledge.files.routes.route for device in route.device}
-    return element.build is not None and served.isdisjoint(element.build.devices)
+    return element.build is not None and knowledge.served_devices.isdisjoint(element.build.devices)
 
 
 def devices_on_request(knowledge: Knowledge) -> tuple[str, ...]:
@@ -108,6 +107,7 @@ def _labelled(knowledge: Knowledge, element: KnowledgeElement) -> bool:
     return bool(kind and kind.label != kind.device and element.build and element.build.maker is None)
 
 
+@memoized
 def _device(knowledge: Knowledge, name: str) -> Release | None:
     elements = knowledge.elements.get(DEVICE, [])
     return next((element.release for element in elements if element.version == name), None)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -12,6 +12,7 @@ from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role
 
+_normal = cache(canonicalize_name)  # releases say the same again and again
 _LOWER = frozenset([">=", ">", "!="])
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
@@ -70,7 +71,7 @@ def _demands(
     yield from ((requirement, "", Kind.NEEDS, False) for requirement in requirements(release))
     build = knowledge.elements[product][number].build
     for extra, requirement in filter(None, map(_extra_of, release.requires)):
-        name = canonicalize_name(requirement.name)
+        name = _normal(requirement.name)
         to = knowledge.distributions.get(name)
         if build and extra in build.extras:
             yield requirement, extra, Kind.NEEDS, False
@@ -90,8 +91,7 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
         if number is None:
             continue
         for requirement, extra, kind, is_asked in _demands(knowledge, product, number, release):
-            to = knowledge.distributions.get(canonicalize_name(requirement.name))
-            spec = str(requirement.specifier)
+            to, spec = knowledge.distributions.get(_normal(requirement.name)), str(requirement.specifier)
             if to is None or to == product or not spec:
                 continue
             cells = knowledge.grid.marker_cells(requirement.marker, extra)

@@ -108,6 +108,11 @@ class Knowledge:
         """The products by their normalized distribution names."""
         return {canonicalize_name(p.distribution): p.id for p in self.products.values() if p.distribution}
 
+    @cached_property
+    def served_devices(self) -> frozenset[str]:
+        """The devices that a route serves, those on request among them."""
+        return frozenset(device for route in self.files.routes.route for device in route.device)
+
     @memoized
     def numbered(self, product: str, *, listed: bool = False) -> dict[Version, int]:
         """Return the numbers of the elements of `product` by their versions, the first of several.
@@ -143,9 +148,12 @@ class Knowledge:
 
     def index_source(self, release: IndexRelease, at: str | None = None) -> SourceEntry:
         """Return the source of what the default index says of a release."""
-        file = self._index_files[id(release)]
-        name = release.file or f"{file.distribution} {release.version}"
-        return SourceEntry(channel="default", file=name, at=at, seen=file.seen)
+        return self._index_source(id(release), at, release.file or "", release.version)
+
+    @memoized
+    def _index_source(self, release: int, at: str | None, file: str, version: str) -> SourceEntry:
+        listing = self._index_files[release]
+        return SourceEntry(channel="default", file=file or f"{listing.distribution} {version}", at=at, seen=listing.seen)
 
     @cached_property
     def _index_files(self) -> dict[int, IndexFile]:
@@ -228,62 +236,9 @@ def first_day(element: KnowledgeElement) -> tuple[date | None, date | None]:
     return (None, None)
 
 
-def cite_text(source: SourceEntry) -> str:
-    """Return a source as people read it: repository, ref, path and place."""
-    at = "" if source.at is None else (f":{source.at}" if isinstance(source.at, int) else f" “{source.at}”")
-    if source.repo and source.path:
-        return f"{source.repo} {source.ref} {source.path}{at}"
-    if source.repo:
-        return f"{source.repo} {source.thread}{at}"
-    if source.url:
-        return f"{source.url}{at}"
-    return f"{source.channel} index: {source.file}{at} (seen {source.seen})"
-
-
-def cite_url(source: SourceEntry) -> str | None:
-    """Return the address of a source, None where it has none that is fixed."""
-    if source.url:
-        return source.url
-    if source.repo and re.fullmatch(r"[\w.-]+/[\w.-]+", source.repo):
-        if source.thread:
-            return f"https://github.com/{source.repo}/{source.thread}"
-        line = f"#L{source.at}" if isinstance(source.at, int) else ""
-        return f"https://github.com/{source.repo}/blob/{(source.ref or '').replace('+', '%2B')}/{source.path}{line}"
-    return None
-
-
-_GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
-_REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
-
-
-def document_of(source: SourceEntry) -> tuple[str, str]:
-    """Return the document of a source and who publishes it, in a form that is equal for equal ones.
-
-    A file is one document whatever the revision and the line, a page whatever the heading and the version of the manual,
-    and a package index is one as a whole. The publisher is the owner of the repository, the name of the site without
-    what stands before and after it, or the index.
-    """
-    if source.repo and (source.path or source.thread):
-        return _in_repository(source.repo, str(source.path or source.thread))
-    if source.url:
-        page = re.sub(r"^\w+://", "", re.split(r"[?#]", source.url)[0]).rstrip("/")
-        if match := _GITHUB.fullmatch(page):
-            return _in_repository(match[1], match[2])
-        host, *parts = page.split("/")
-        labels = host.partition(":")[0].lower().removesuffix(".github.io").split(".")
-        publisher = labels[-2] if len(labels) > 1 else labels[0]
-        path = "/".join(part for part in parts if not _REVISION.fullmatch(part))
-        return publisher + " " + re.sub(r"(\.[A-Za-z]+)+$", "", path), publisher
-    return f"index {source.channel}", f"index {source.channel}"
-
-
-def _in_repository(repo: str, what: str) -> tuple[str, str]:
-    return f"{repo.lower()} {what}", repo.lower().partition("/")[0]
-
-
 def cited(sources: Iterable[SourceEntry]) -> tuple[tuple[str, str | None], ...]:
     """Return sources as pairs of text and address."""
-    return tuple((cite_text(source), cite_url(source)) for source in sources)
+    return tuple(source.cited for source in sources)
 
 
 def cite(knowledge: Knowledge, product: str, names: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:

@@ -92,8 +92,11 @@ def spellings(product: str, text: str) -> list[str]:
 
 def search_words(text: str) -> list[str]:
     """Return the words of a text for search, in small letters; 2.8.10 is one word, of torch.compile also its parts."""
-    words = []
-    for word in SEARCH_WORD.findall(text.casefold()):
+    found = SEARCH_WORD.findall(text.casefold())
+    if "." not in text:
+        return found
+    words: list[str] = []
+    for word in found:
         words.append(word)
         if "." in word:
             words += [part for part in word.split(".") if len(part) > 1 and part.isalpha()]

@@ -5,10 +5,11 @@ minor with an optional `t` for the free-threaded build (3.13t). `listed` has no 
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache, partial, reduce
+from itertools import accumulate
 from operator import or_
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -175,6 +176,7 @@ class Listing:
             self._by_name[known] = self._by_name.get(known, 0) | 1 << row
             self._by_release[of] = self._by_release.get(of, 0) | 1 << row
         self._rows: dict[tuple[str, bool], int] = {}
+        self._ordered: dict[bool, _Ordered] = {}
 
     def named(self, spec: str, *, to_the_letter: bool = False) -> int:
         """Return the set that a specifier names as `admits` reads it, or, of all names, as PEP 440 does to the letter.
@@ -204,8 +206,44 @@ class Listing:
             wanted = parse(Scheme.PEP440, clause[2:].strip())
             assert isinstance(wanted, Version)
             return self._by_any.get(wanted, 0)
-        rows = self._by_name if to_the_letter else self._by_release
-        return reduce(or_, map(rows.__getitem__, specifier(clause).filter(rows)), 0)
+        rows, asked = self._by_name if to_the_letter else self._by_release, specifier(clause)
+        bound = _BOUND.fullmatch(clause)
+        if not bound:
+            return reduce(or_, map(rows.__getitem__, asked.filter(rows)), 0)
+        if to_the_letter not in self._ordered:
+            self._ordered[to_the_letter] = _Ordered(rows)
+        order = self._ordered[to_the_letter]
+        first, last = order.span(Version(bound[2]))
+        there = order.below[first] if bound[1].startswith("<") else order.below[-1] & ~order.below[last]
+        return reduce(or_, map(rows.__getitem__, asked.filter(order.versions[first:last])), there)
+
+
+_BOUND = re.compile(r"([<>]=?)\s*(\S+)")
+
+
+class _Ordered:
+    """Versions in order with the union of the sets below each: a bound is a search, but for versions of its own numbers.
+
+    Of those PEP 440 has rules about pre-releases, post-releases and labels.
+    """
+
+    def __init__(self, sets: Mapping[Version, int]) -> None:
+        self.versions = sorted(sets)
+        self.below: list[int] = [0, *accumulate((sets[version] for version in self.versions), or_)]
+        self._numbers = [_numbers(version) for version in self.versions]
+
+    def span(self, version: Version) -> tuple[int, int]:
+        """Return where the versions with the same numbers begin and end."""
+        numbers = _numbers(version)
+        return bisect_left(self._numbers, numbers), bisect_right(self._numbers, numbers)
+
+
+def _numbers(version: Version) -> tuple[int, tuple[int, ...]]:
+    """Return epoch and release, without the zeros at its end: 2.8 and 2.8.0 are equal."""
+    release = version.release
+    while release and not release[-1]:
+        release = release[:-1]
+    return version.epoch, release
 
 
 def _pep440_clause(clause: str, release: str, build: str | None) -> bool:

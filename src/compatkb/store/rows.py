@@ -6,7 +6,7 @@ A record is a NamedTuple. Its table has a column for each field, by the field's 
 import json
 from collections.abc import Callable
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args
@@ -41,6 +41,7 @@ def read_list(text: str) -> tuple[Any, ...]:
     return _frozen(json.loads(text)) if text != "[]" else ()
 
 
+@lru_cache(maxsize=65536)  # thousands of records cite the same few sources
 def _write_list(values: tuple[Any, ...]) -> str:
     return dumps(values) if values else "[]"
 
@@ -84,12 +85,21 @@ def record_of(kind: Callable[..., R], /, *sources: object, **given: Any) -> R:
 
     Raises AttributeError for a field that nobody has.
     """
-    fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # of every NamedTuple
-    for name in fields:
-        if name not in given:
-            source = next((each for each in sources if hasattr(each, name)), sources[0])
-            given[name] = getattr(source, name)
+    for name, place in _places(kind, tuple(given), tuple(map(type, sources))):
+        given[name] = getattr(sources[place], name)
     return kind(**given)
+
+
+@cache
+def _places(kind: Callable[..., R], given: tuple[str, ...], sources: tuple[type, ...]) -> tuple[tuple[str, int], ...]:
+    """Return the fields of a record that are not given, each with the place of the first source whose kind has it."""
+    fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # of every NamedTuple
+    names = [
+        {*dir(source), *getattr(source, "model_fields", ()), *getattr(source, "__annotations__", ())} for source in sources
+    ]
+    return tuple(
+        (name, next((place for place, known in enumerate(names) if name in known), 0)) for name in fields if name not in given
+    )
 
 
 class RecordForm(NamedTuple):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from compatkb.authoring.feature_products import claim_id
-from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, cite_text, cite_url, split_term
+from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
 from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
@@ -145,7 +145,7 @@ class LintSubject:
     def finding(self, rule: str, level: Severity, problem: LintProblem) -> Finding:
         """Return what a rule found, with its place and the name of the record."""
         document, where, message, fix, sources, place = problem
-        cited = tuple(dict.fromkeys(cite_url(source) or cite_text(source) for source in sources))
+        cited = tuple(dict.fromkeys(source.cited[1] or source.cited[0] for source in sources))
         if isinstance(document, SeenObservation):
             return Finding(rule, level, document.path, document.line, message, sources=cited, subject=document.name)
         line, column = place or self.places(document).first(document.candidates(where))

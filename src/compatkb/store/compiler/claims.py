@@ -9,10 +9,7 @@ from compatkb.authoring.knowledge_base import (
     Knowledge,
     SourcedClaim,
     cite,
-    cite_text,
-    cite_url,
     cited,
-    document_of,
     split_term,
 )
 from compatkb.authoring.timeline import date_events
@@ -164,9 +161,7 @@ def citations(knowledge: Knowledge) -> Iterator[Citation]:
     """Yield the sources of claims."""
     for made in knowledge.claims.values():
         for number, source in enumerate(made.sources):
-            document, publisher = document_of(source)
-            seen = source.seen.isoformat()
-            yield Citation(made.claim.id, number, cite_text(source), cite_url(source), seen, document, publisher)
+            yield Citation(made.claim.id, number, *source.cited, source.seen.isoformat(), *source.document)
 
 
 def scopes(knowledge: Knowledge) -> Iterator[CompleteScope]:

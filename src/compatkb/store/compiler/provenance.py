@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date
-from itertools import product
+from math import prod
 
 from compatkb.authoring.collected import kernel_supports
-from compatkb.authoring.knowledge_base import Knowledge, cite_text, cite_url, cited
+from compatkb.authoring.knowledge_base import Knowledge, cited
 from compatkb.schema import Record, SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.rows import dumps
@@ -22,7 +22,8 @@ def documents(knowledge: Knowledge) -> Iterator[DocumentRecord]:
     sources += [knowledge.index_source(release) for file in files.index for release in file.release]
     seen: dict[tuple[str, str], str] = {}
     for source in {id(source): source for source in sources}.values():  # most stand there many times
-        key = (cite_text(source), cite_url(source) or "")
+        text, url = source.cited
+        key = (text, url or "")
         seen[key] = max(seen.get(key, ""), source.seen.isoformat())
     for (text, url), day in sorted(seen.items()):
         yield DocumentRecord(text, url or None, day)
@@ -57,21 +58,22 @@ def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
 
 def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
     """Yield one record a kind, day and, for observations, level and outcome: how many there are, and one of them."""
-    names_by_reading: dict[tuple[str, str, str, date], list[str]] = defaultdict(list)
+    names_by_reading: dict[tuple[str, str, str, date], list[tuple[str, int]]] = defaultdict(list)
     files = knowledge.files
     citing = [(f"products/{file.product.id}.toml", file.source) for file in files.products]
     citing += [(f"images/{file.repository.id}.toml", file.source) for file in files.images]
     for path, sources in [*citing, ("channels.toml", files.channels.source)]:
         for name, source in sources.items():
-            names_by_reading["source", "", "", source.seen].append(f"{path} {name}")
+            names_by_reading["source", "", "", source.seen].append((f"{path} {name}", 1))
     for index in files.index:
-        names_by_reading["index", "", "", index.seen].append(f"index/{index.distribution}.toml")
+        names_by_reading["index", "", "", index.seen].append((f"index/{index.distribution}.toml", 1))
     for seen in files.evidence:
-        for choice in product(*([f"{name}=={each}" for each in text.split()] for name, text in sorted(seen.packages.items()))):
-            reading = ("evidence", str(seen.level), str(seen.outcome), seen.checked)
-            names_by_reading[reading].append(f"{seen.level} of {' '.join(choice)}")
+        level, choices = seen.level.value, [(name, text.split()) for name, text in sorted(seen.packages.items())]
+        first = " ".join(f"{name}=={min(versions)}" for name, versions in choices)
+        many = prod(len(versions) for _, versions in choices)
+        names_by_reading["evidence", level, seen.outcome.value, seen.checked].append((f"{level} of {first}", many))
     for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
-        yield ReadingRecord(kind, level, outcome, day.isoformat(), len(names), min(names))
+        yield ReadingRecord(kind, level, outcome, day.isoformat(), sum(many for _, many in names), min(names)[0])
 
 
 def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:

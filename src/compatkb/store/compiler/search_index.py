@@ -202,7 +202,7 @@ class _Records:
 
     def claims(self) -> Iterator[Searchable]:
         known = self.known_since()
-        explained = [claim for claim in self.facts.product_claims() if claim.reason is not None or claim.note is not None]
+        explained = self.facts.explained_claims()
         for place, claim in enumerate(explained):
             terms = claim.to_terms
             whole = f"{claim.of_term} {claim.kind} {', '.join(terms)}"
@@ -243,9 +243,11 @@ class _Records:
     def known_since(self) -> dict[str, int]:
         """Return the day on which the first version came out of which each claim speaks."""
         day_by_claim: dict[str, int] = {}
-        for edge in self.facts.every_edge():
-            day = _first(self.facts.elements(edge.of).of(edge.of_mask))
-            day_by_claim[edge.claim] = min(day_by_claim.get(edge.claim, day), day)
+        days: dict[tuple[str, str], int] = {}
+        for claim, of, mask in self.facts.select("select claim, of, of_mask from edge where extra = ''"):
+            if (of, mask) not in days:
+                days[of, mask] = _first(self.facts.elements(of).of(int(mask, 16)))
+            day_by_claim[claim] = min(day_by_claim.get(claim, days[of, mask]), days[of, mask])
         return day_by_claim
 
     def libraries(self) -> Iterator[Searchable]:

@@ -120,6 +120,12 @@ class ClaimQueries(SolverQueries):
         """Return the claims that are no statements about features, by id."""
         return self.records(ClaimRecord, f"from claim where {_OF_NO_FEATURE} order by id")
 
+    def explained_claims(self) -> tuple[ClaimRecord, ...]:
+        """Return those of them that have a reason or a note, by id."""
+        return self.records(
+            ClaimRecord, f"from claim where {_OF_NO_FEATURE} and (reason, note) is not (null, null) order by id"
+        )
+
     def every_edge(self) -> tuple[Edge, ...]:
         """Return the edges that all claims make where no extra is asked for, in the order of the data."""
         return self.records(Edge, "from edge where extra = '' order by id")
