@@ -47,4 +47,4 @@ def test_without_a_torch_for_intel_gpus(facts: Snapshot, name: str, reason: str)
 
 def test_found_by_search(run: Run) -> None:
     """`search` leads to the application of that name first."""
-    assert run("search", "lightning").out.split()[:2] == ["application", "lightning:"]
+    assert run("search", "lightning").out.split()[:2] == ["application", "lightning"]

@@ -14,6 +14,7 @@ from compatkb.catalog.changelog import KINDS, Change, find_changes
 from compatkb.errors import UsageError
 from compatkb.output.documents import Edition
 from compatkb.output.registry import form as form_of
+from compatkb.output.terminal import as_text
 from compatkb.store.reader import Snapshot
 
 ALWAYS = (date(1990, 1, 1), date(2026, 11, 21))
@@ -155,10 +156,12 @@ def test_many_observations_are_summed_up(facts: Snapshot) -> None:
     day = date(2026, 11, 23)
     found = find_changes(facts, day, day)
     assert sum(change.kind == "validated" for change in found) > 1000
-    text = form_of("changes", "text")(found, day, Edition(facts.meta["data_date"], day))
-    told = [line for line in text.splitlines() if line.startswith("  observed: ")]
+    edition = Edition(facts.meta["data_date"], day)
+    lines = form_of("changes", "text")(found, day, edition, str, everything=True)
+    told = [line.text for line in lines if line.text.startswith("tested")]
     assert len(told) == 1
     assert len(told[0]) < 600
+    assert not any(line.text.startswith("tested") for line in form_of("changes", "text")(found, day, edition, str))
 
 
 def test_order_within_a_day(facts: Snapshot) -> None:
@@ -194,7 +197,7 @@ def test_empty_span(facts: Snapshot, run: Callable[..., Run]) -> None:
     with pytest.raises(UsageError, match="lies after"):
         find_changes(facts, date(2026, 1, 2), date(2026, 1, 1))
     done = run("changes", "mlperf", "--since", "2026-11-20", "--until", "2026-11-20")
-    assert (done.code, "nothing that the data know of" in done.out) == (0, True)
+    assert (done.code, "No changes from 2026-11-20 to 2026-11-20." in done.out) == (0, True)
 
 
 def test_until_is_as_of(run: Callable[..., Run]) -> None:
@@ -211,9 +214,8 @@ def test_hostile_text_adds_no_line_and_no_mark_up(hostile: Snapshot) -> None:
     """In text and Markdown a change stays on its line, and what looks like mark-up is escaped."""
     found = find_changes(hostile, *ALWAYS)
     for form in ("text", "markdown"):
-        text = form_of("changes", form)(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1]))
+        text = as_text(form_of("changes", form)(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1]), str))
         assert all(letter.isprintable() or letter == "\n" for letter in text)
         assert not re.search(r"(?<!\\)<img", text) or form == "text"
-    assert len(
-        json.loads(form_of("changes", "json")(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1])))["changes"]
-    ) == len(found)
+    content = form_of("changes", "json")(found, ALWAYS[0], Edition(hostile.meta["data_date"], ALWAYS[1]), str)
+    assert len(json.loads(content)["changes"]) == len(found)

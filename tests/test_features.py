@@ -1,6 +1,7 @@
 """What is said of features, and what a request that needs some of them is answered."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -389,10 +390,20 @@ def data(tmp_path: Path) -> str:
 
 
 def test_overview(data: str, run: Callable[..., Run]) -> None:
-    """Without a name each feature has a line: what it is, of which product, on which devices."""
+    """Without a name each feature has a row: on which devices, and what it is."""
     lines = run("features", "--data", data).out.splitlines()
-    assert lines[:2] == ["f  f (torch; xpu)", "g  g (torch; any device)"]
-    assert "  torch>=2.0: supported on device xpu; os linux" in run("features", "f", "--data", data).out
+    assert [line.split() for line in lines[1:3]] == [["f", "xpu", "f"], ["g", "any", "device", "g"]]
+
+
+def test_support_of_a_feature(data: str, run: Callable[..., Run]) -> None:
+    """Of a feature the screen says since which release each device and system has it, and from where on that is assumed."""
+    lines = run("features", "f", "--data", data).out.splitlines()
+    head, row = (re.split(" {2,}", line) for line in lines[:2])
+    assert dict(zip(head, row, strict=True)) == {
+        "f": "xpu", "linux": "2.0 and newer", "windows": "2.2 and newer (prototype from 2.1)"
+    }  # fmt: skip
+    assert lines[2] == "assumed, not documented: xpu on windows from 2.2"
+    assert run("features", "g", "--data", data).out.splitlines()[1] == "any device  1.0"
 
 
 def test_table(data: str, run: Callable[..., Run]) -> None:
@@ -429,7 +440,7 @@ def test_table_of_wide_and_narrow_places(tmp_path: Path, run: Callable[..., Run]
 
 def test_list_of_features(data: str, run: Callable[..., Run]) -> None:
     """Of a product or a feature every statement is told with its condition, basis and source."""
-    out = run("features", "torch", "--data", data).out
+    out = run("features", "torch", "--why", "--data", data).out
     assert "torch<2.0: not supported on device xpu; os windows\n" in out
     assert "torch>=2.2: supported on device xpu; os windows [inferred]\n" in out
     assert "source: https://example.org/" in out

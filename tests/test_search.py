@@ -127,7 +127,7 @@ def test_the_day_counts(facts: Snapshot) -> None:
 def test_nothing_found_helps_on(run: Callable[..., Run]) -> None:
     """Exit code 1, close words of the data, and which of the words would find something alone."""
     done = run("search", "torsh")
-    assert (done.code, "did you mean torch" in done.out) == (1, True)
+    assert (done.code, "did you mean: torch" in done.out) == (1, True)
     done = run("search", "ipex", "qwertz")
     assert done.code == 1
     assert "compatkb search ipex" in done.out
@@ -149,7 +149,7 @@ def test_limit_says_what_is_left(run: Callable[..., Run]) -> None:
     """--limit shows so many, best first, and says how many more there are."""
     content = json.loads(run("search", "torch", "--limit", "3", "--format", "json").out)
     assert len(content["hits"]) == 3 < content["count"]
-    assert f"and {content['count'] - 3} more" in run("search", "torch", "--limit", "3").out
+    assert f"{content['count'] - 3} more" in " ".join(run("search", "torch", "--limit", "3").out.split())
     for wrong in ("0", "-1", "x", "1.5"):
         assert run("search", "torch", "--limit", wrong).code == 2
 

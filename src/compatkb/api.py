@@ -256,7 +256,7 @@ class KnowledgeBase:
 
         day = Clock(current_day(), _day(as_of)).day
         table = python_matrix.python_matrix(self.facts, self.product(name), day, device)
-        return text_of(python_matrix.matrix_lines(table))
+        return text_of(python_matrix.matrix_lines(table, everything=True))
 
     @_alone
     def timeline(self, *vendors: str, as_of: date | str | None = None) -> str:
@@ -264,7 +264,9 @@ class KnowledgeBase:
         from compatkb.output import timeline
 
         day = Clock(current_day(), _day(as_of)).day
-        return timeline.text(timeline.select(self.facts, day, vendors=vendors))
+        from compatkb.output.screen import text_of
+
+        return text_of(timeline.text(timeline.select(self.facts, day, vendors=vendors)))
 
 
 def _text(value: object) -> str:

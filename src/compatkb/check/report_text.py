@@ -18,7 +18,7 @@ from compatkb.output.commands import POSIX, quote
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
-from compatkb.output.screen import BLANK, WIDTH, Line, command, heads, row, wrapped
+from compatkb.output.screen import BLANK, WIDTH, Line, columns, command, wrapped
 from compatkb.version import __version__
 
 SCHEMA = 1
@@ -188,11 +188,8 @@ def report_json(shown: Shown, _: Wanted | None = None) -> str:
 
 
 def rules_lines(rules: Iterable[CheckRule]) -> list[Line]:
-    """Return the rules with their levels, one a line and a row of a table."""
-    lines = [heads("rule", "level", "reports")]
-    for rule in rules:
-        lines += row([Line(f"{rule.id:22} {rule.level:8} {rule.summary}")], rule.id, rule.level, rule.summary)
-    return lines
+    """Return the rules with their levels, a row each."""
+    return columns([(rule.id, rule.level, rule.summary) for rule in rules], ("rule", "level", "reports"), 0)
 
 
 _SARIF = "2.1.0"

@@ -12,7 +12,7 @@ from compatkb.cli.terminal import tell
 from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.documents import Edition
-from compatkb.output.terminal import show, show_text
+from compatkb.output.terminal import show
 from compatkb.request.lookup import find_feature, find_product
 from compatkb.request.parser import parse_day
 from compatkb.request.words import read_release
@@ -44,18 +44,17 @@ def show_record(
     facts, clock = open_facts(data, as_of)
     as_json, edition = form == "json", Edition(facts.meta["data_date"], clock.day)
     if "/" in product:
-        from compatkb.output.images import repository_content, repository_text
+        from compatkb.output.images import image_lines, repository_content, repository_lines
+        from compatkb.output.labels import Names
 
         name = ":".join(filter(None, (product, version)))
         content = repository_content(facts, name, clock.day)
-        if as_json:
-            show(edition.document(content))
-        else:
-            show_text(repository_text(content, edition, one=":" in name))
+        lines = image_lines if ":" in name else repository_lines
+        show(edition.document(content) if as_json else lines(content, edition, Names(facts), why=why))
         return 0
     if version is None and facts.product(product) is None and (application := facts.find_application(product)):
-        on_screen = partial(applications.application_screen, day=clock.day)
-        show((applications.application_json if as_json else on_screen)(application, edition))
+        made = applications.application_json if as_json else applications.application_screen
+        show(made(application, edition))
         return 0
     name, wanted = read_release(facts, product, version)
     known_product = find_product(facts, name)
@@ -86,6 +85,7 @@ def features(
     product: Annotated[
         str | None, o.word("PRODUCT", "a product, or one feature (default: all)", completion.products_and_features)
     ] = None,
+    why: Annotated[bool, o.option("--why", "also print every statement with its sources")] = False,
     form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -100,7 +100,8 @@ def features(
             feature = find_feature(facts, product)
         except UsageError:
             of = find_product(facts, product).id
-    show(registry.form("features", form)(Features(facts, clock.day, of, feature)))
+    made = registry.form("features", form)
+    show((partial(made, why=why) if form == "text" else made)(Features(facts, clock.day, of, feature)))
     return 0
 
 
@@ -113,12 +114,11 @@ def search(
 ) -> int:
     """Search for words; 1 where nothing has them all."""
     from compatkb.catalog.search import search as find
-    from compatkb.output.search_results import search_text
 
     facts, clock = open_facts(data, as_of)
     search_result = find(facts, words, clock.day)
     edition = Edition(facts.meta["data_date"], clock.day)
-    (show if form == "json" else show_text)(search_text(search_result, edition, limit, as_json=form == "json"))
+    show(registry.form("search", form)(search_result, edition, limit))
     return 0 if search_result.hits else 1
 
 
@@ -148,18 +148,21 @@ def changes(
     as_of: Annotated[
         str | None, typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)")
     ] = None,
+    everything: Annotated[bool, o.option("--all", "also print decided disputes and test runs")] = False,
     form: Annotated[str, o.form("changes")] = "text",
     data: o.Data = None,
 ) -> int:
     """List what became true in a span of days."""
     from compatkb.catalog.changelog import find_changes
+    from compatkb.output.labels import Names
 
     facts, clock = open_facts(data, as_of)
     first = parse_day(since)
     of = find_product(facts, product).id if product else None
     changelog = find_changes(facts, first, clock.day, of)
     edition = Edition(facts.meta["data_date"], clock.day)
-    (show_text if form == "text" else show)(registry.form("changes", form)(changelog, first, edition))
+    made = registry.form("changes", form)
+    show((partial(made, everything=everything) if form == "text" else made)(changelog, first, edition, Names(facts).term))
     return 0
 
 
@@ -168,6 +171,7 @@ def timeline(
     until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
     vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
     kind: Annotated[o.Words, o.option("--kind", "only events of this kind (repeatable)", click_type=_KIND)] = None,
+    why: Annotated[bool, o.option("--why", "also print notes, disputes and sources")] = False,
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -179,7 +183,8 @@ def timeline(
     first = made.parse_bound(since, end=False) if since else None
     last = made.parse_bound(until, end=True) if until else None
     selected = made.select(facts, clock.day, first, last, vendor or (), kind or ())
-    (show_text if form == "text" else show)(registry.form("timeline", form)(selected))
+    shown = registry.form("timeline", form)
+    show((partial(shown, why=why) if form == "text" else shown)(selected))
     if not selected.events:
         tell("remark: no event fits")
     return 0 if selected.events else 1
@@ -188,6 +193,7 @@ def timeline(
 def matrix(
     product: o.Product,
     device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
+    everything: Annotated[bool, o.option("--all", "every release, not the newest 10 alone")] = False,
     form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
@@ -197,5 +203,6 @@ def matrix(
 
     facts, clock = open_facts(data, as_of)
     table = python_matrix(facts, find_product(facts, product), clock.day, device)
-    show(registry.form("matrix", form)(table))
+    shown = registry.form("matrix", form)
+    show((partial(shown, everything=everything) if form == "text" else shown)(table))
     return 0

@@ -5,19 +5,20 @@ from datetime import date
 from typing import Any
 
 from compatkb.core.clock import later
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Kind, Role
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import UsageError
 from compatkb.output import disputes, messages
-from compatkb.output.catalog_screen import CatalogScreen
+from compatkb.output.catalog_screen import CatalogScreen, release_row
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.evidence import claims_of
 from compatkb.output.features import Features
 from compatkb.output.features import release_lines as feature_lines
+from compatkb.output.labels import SYSTEM
 from compatkb.output.machine import MachineText
 from compatkb.output.payload import claim_payloads
-from compatkb.output.screen import Line, heads, row
+from compatkb.output.screen import Line, columns
 from compatkb.request.lookup import find_versions, is_newer, newer_version
 from compatkb.store.queries.products import (
     SupportRule,
@@ -28,6 +29,8 @@ from compatkb.store.suggestions import Suggestions
 
 Content = dict[str, Any]
 _NUMBER = re.compile(r"\d+(\.\d+)+")
+_ROLES = {"companion": " (of torch)", "leaf": " (dependency)", "dimension": " (platform)"}
+_COLUMNS = ("version", "released", "builds", "", "name")
 _SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
 
 
@@ -105,6 +108,13 @@ class Catalog:
             self._release(product, name, [e for e in chosen if e.release == name], version)
             for name in dict.fromkeys(e.release for e in reversed(chosen))
         ]
+
+    def documented_on(self, product: Product, system: str) -> list[Content]:
+        """Return the releases of a product that are documented for a system, newest first."""
+        place = next(element.idx for element in self.facts.elements(SYSTEM) if element.version == system)
+        edges = [e for e in self.facts.edges(product.id, SYSTEM) if e.kind == Kind.VERIFIED and e.to_mask >> place & 1]
+        named = {element.release for edge in edges for element in self.facts.elements(product.id).of(edge.of_mask)}
+        return [release for release in self.releases(product) if release["version"] in named]
 
     def _release(self, product: Product, name: str, builds: list[Any], word: str) -> Content:
         row = self.facts.release(product.id, name)
@@ -279,20 +289,17 @@ def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
 
 
 def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
-    """Return the products, or the versions of one, newest first, a line and a row of a table each."""
+    """Return the products, or the versions of one, newest first, a row each."""
+    catalog, edition = Catalog(facts, day), Edition(facts.meta["data_date"], day)
     if product is None:
-        products = Catalog(facts, day).products()
-        width = max(len(each["id"]) for each in products)
-        counts = [f"{each['releases']:>4} release{'' if each['releases'] == 1 else 's'}" for each in products]
-        lines = [heads("product", "releases", "name", "role")]
-        for each, count in zip(products, counts, strict=True):
-            text = f"{each['id']:<{width}}  {count:<13} {each['name']} ({each['role']})"
-            lines += row([Line(text)], each["id"], count, each["name"], each["role"])
-    else:
-        lines = [heads("version", "name", "released", "builds", "also", "")]
-        for release in Catalog(facts, day).releases(product):
-            lines += row([Line(_release_line(release))], *_release_cells(release))
-    return [*lines, Line(Edition(facts.meta["data_date"], day).foot.rstrip(), "dim")]
+        known = catalog.products()
+        shown = [(each["id"], str(each["releases"]), f"{each['name']}{_ROLES.get(each['role'], '')}") for each in known]
+        lines = columns(shown, ("product", "releases", "name"), 0)
+        return [*lines, *edition.footer("compatkb list PRODUCT")]
+    rows = [release_row(release) for release in catalog.releases(product)]
+    used = [n for n in range(len(_COLUMNS)) if any(row[n] for row in rows)]
+    lines = columns([[row[n] for n in used] for row in rows], [_COLUMNS[n] for n in used], 0)
+    return [*lines, *edition.footer(f"compatkb show {product.id} VERSION")]
 
 
 def product_json(facts: Snapshot, product: Product, day: date) -> str:
@@ -322,13 +329,13 @@ def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = 
     if details.note:
         lines.append(f"note: {details.note}")
     lines += ["", f"{len(releases)} releases, newest first:"]
-    lines += [f"  {_release_line(release)}" for release in releases]
+    lines += [f"  {'  '.join(filter(None, release_row(release)))}" for release in releases]
     if disputed:
-        lines += ["", "DisputeFinder:"]
+        lines += ["", "disputed:"]
         for dispute in disputed:
             head, *rest = disputes.lines(dispute)
             lines += [f"- {head}", *rest]
-    return [Line(line) for line in [*lines, Edition(facts.meta["data_date"], day).foot.rstrip()]]
+    return [*map(Line, lines), *Edition(facts.meta["data_date"], day).footer()]
 
 
 def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
@@ -340,14 +347,21 @@ def release_json(facts: Snapshot, product: Product, version: str, day: date) -> 
 
 def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
     """Return one version, or a series, on a first screen; with `why` all that is known of it."""
-    content = Catalog(facts, day).chosen(product, version)
+    catalog = Catalog(facts, day)
+    system = None if find_versions(facts, product, version) else _system(facts, version)
+    if system and (documented := catalog.documented_on(product, system)):
+        return CatalogScreen(facts).platform_lines(product, system, documented, day)
+    content = catalog.chosen(product, version)
     if not why:
         return CatalogScreen(facts).release_lines(product, content, day)
-    text = (
-        "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content)
-        + Edition(facts.meta["data_date"], day).foot
-    )
-    return [Line(line) for line in text.splitlines()]
+    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content)
+    return [*map(Line, text.splitlines()), *Edition(facts.meta["data_date"], day).footer()]
+
+
+def _system(facts: Snapshot, word: str) -> str | None:
+    """Return the one system that a word means."""
+    found = list(facts.elements(SYSTEM).of(facts.word(SYSTEM, word) or 0))
+    return found[0].version if len(found) == 1 else None
 
 
 def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
@@ -427,28 +441,6 @@ def _said(record: Content | str) -> str:
     if isinstance(record, str):
         return record
     return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in record.items() if value not in (None, [], {}))
-
-
-def _release_cells(release: Content) -> tuple[str, ...]:
-    """Return version, name, day of release, builds, further names, and what has to be known."""
-    builds = [build for build in release["builds"] if build != release["version"]]
-    state = ["yanked"] if release["yanked"] else []
-    if release["eol"]:
-        state.append(f"{'ended' if release['ended'] else 'ends'} {_dated(release['eol'], 'end-of-life', release['disputed'])}")
-    return (
-        release["version"],
-        release["name"] or "",
-        _dated(release["released"], "released", release["disputed"]),
-        ", ".join(builds),
-        ", ".join(release["aliases"][:8]),
-        "  ".join(state),
-    )
-
-
-def _release_line(release: Content) -> str:
-    version, name, released, builds, aliases, state = _release_cells(release)
-    parts = [version, name and f"({name})", released, builds and f"builds: {builds}", aliases and f"also: {aliases}", state]
-    return "  ".join(part for part in parts if part)
 
 
 def _dated(day: str | None, name: str, disputed: list[str]) -> str:

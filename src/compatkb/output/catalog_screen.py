@@ -1,14 +1,26 @@
 """The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
 
+from collections.abc import Iterator
 from datetime import date
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from compatkb.output import messages
-from compatkb.output.labels import HARDWARE, Names, ranges
+from compatkb.output.labels import HARDWARE, SYSTEM, Names, ranges, series_of
 from compatkb.output.machine import MachineText
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, fitted, heads, height_of, labelled, labelled_block, row, wrapped
+from compatkb.output.screen import (
+    BLANK,
+    HEIGHT,
+    Block,
+    Line,
+    columns,
+    fitted,
+    height_of,
+    labelled,
+    labelled_block,
+    wrapped,
+)
 from compatkb.output.things import listed, shortened
 from compatkb.store.records import Product
 
@@ -19,12 +31,19 @@ _BRIEF = 68
 _NO_END = "the vendor publishes no end of support"
 _BUILDS = 3
 _RELEASES = _NAMED = 2
+_ALIASES = 3
 _FAR = 10_000
 """Days beyond which a look ahead is one at everything."""
 _AROUND = 6
 """Lines beside the ends of life: headings, columns, the foot."""
 _MACHINE = f"{HARDWARE}=="
-_KINDS = {"needs": "needs", "verified": "works with", "constrains": "only with", "breaks": "not with"}
+_KINDS = {
+    "needs": ("requires", ""),
+    "verified": ("works with", ""),
+    "constrains": ("works with", "only "),
+    "breaks": ("avoid", ""),
+}
+"""The label and the first word of what a release says of others, by the kind of claim."""
 _UNLIMITED = 10_000
 _EVERYWHERE = ("ld-linux", "libc.so", "libdl.", "libgcc_s.", "libm.so", "libpthread.", "librt.", "libstdc++.")
 """Libraries of the system itself, as their names begin."""
@@ -35,31 +54,50 @@ class CatalogScreen(Names):
 
     def product_lines(self, product: Product, content: Content, day: date) -> list[Line]:
         """Return what a product is, whether it is maintained, and its newest releases."""
+        there = {element.release for element in self.facts.elements(product.id) if element.installable and element.channels}
+        releases = [entry for entry in content["releases"] if entry["version"] in there] or content["releases"]
+        bare = [entry["version"] for entry in content["releases"] if entry not in releases]
         name = f"{product.label}   {product.name}" if product.name != product.label else product.name
-        pip = f"; pip install {product.distribution}" if product.distribution else ""
-        blocks = [Block(wrapped(f"{name}{pip}", "", "  ", "heading")), Block([BLANK])]
-        blocks += labelled_block("ended" if (content["eol"] or "") < day.isoformat() else "ends", content["eol"])
-        if rule := self.facts.product_details(product.id).eol_rule:
-            blocks += labelled_block("support", messages.support_rule(rule.published, rule.says))
-        elif not content["eol"] and not any(entry["eol"] for entry in content["releases"]):
-            blocks += labelled_block("support", _NO_END)
+        newest = releases[0] if releases else {"version": None, "released": None}
+        on = f" ({newest['released']})" if (newest["released"] or "")[:1].isdigit() else ""
+        newest_of = f" · newest {newest['version']}{on}" if product.scheme != "listed" and releases else ""
+        blocks = [Block(wrapped(f"{name}{newest_of}", "", "  ", "heading")), Block([BLANK])]
+        blocks += labelled_block("support", self._maintained(product, content, day))
+        blocks += labelled_block("security", _notices(content["security"]))
+        rows = columns([_brief(release, content["eol"]) for release in releases[:_NEWEST]], indent=0) if releases else []
+        head = [line for n, row in enumerate(rows) for line in labelled("" if n else "released", row.text)]
+        more = len(releases) - _NEWEST
+        head += labelled("", f"{more} more: `compatkb list {product.id}`") if more > 0 else []
+        head += labelled("", f"without wheels: {shortened(bare)}") if bare else []
+        blocks.append(Block(head))
+        blocks += labelled_block("builds", f"pip install {product.distribution}" if product.distribution else None, 1)
+        blocks += labelled_block("untested", _points(content), 2)
+        return self._finished(blocks, day, [f"compatkb show {product.id} VERSION"])
+
+    def _maintained(self, product: Product, content: Content, day: date) -> str:
+        """Return until when a product is supported and what replaces it, or the rule of its vendor."""
+        parts = []
+        if content["eol"]:
+            parts.append(f"{'discontinued' if content['eol'] < day.isoformat() else 'until'} {content['eol']}")
         if other := content["replaced_by"]:
             where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
-            blocks += labelled_block("instead", f"{self.label(other['product'])} {other['version']}{where}")
-        blocks += labelled_block("security", _notices(content["security"]))
-        there = {element.release for element in self.facts.elements(product.id) if element.installable and element.channels}
-        built = [entry for entry in content["releases"] if entry["version"] in there]
-        releases = built or content["releases"]
-        bare = [entry["version"] for entry in content["releases"] if entry not in releases]
-        lines = [_release(release, content["eol"], "" if n else "newest") for n, release in enumerate(releases[:_NEWEST])]
-        blocks.append(Block([heads("release", "released", "builds", "")]))
-        blocks.append(Block([line for several in lines for line in several]))
-        if len(releases) > _NEWEST:
-            blocks += labelled_block("", f"{len(releases) - _NEWEST} more: `compatkb list {product.id}`")
-        blocks += labelled_block("", f"without wheels: {shortened(bare)}" if bare else "", 1)
-        blocks += labelled_block("note", content["note"], 2)
-        blocks += labelled_block("disputed", _points(content), 1)
-        return self._finished(blocks, day, [f"compatkb show {product.id} VERSION"])
+            parts.append(f"use instead: {self.label(other['product'])} {other['version']}{where}")
+        if rule := self.facts.product_details(product.id).eol_rule:
+            parts.append(messages.support_rule(rule.published, rule.says))
+        elif not parts and not any(entry["eol"] for entry in content["releases"]):
+            parts.append(_NO_END)
+        return "; ".join(parts)
+
+    def platform_lines(self, product: Product, system: str, releases: list[Content], day: date) -> list[Line]:
+        """Return the releases of a product that are documented for a system, newest first, and what it carries."""
+        head = f"{product.label} on {self.value(SYSTEM, system)}   newest documented {releases[0]['version']}"
+        blocks = [Block(wrapped(head, "", "  ", "heading")), Block([BLANK])]
+        blocks += _several("released", [(line.text, 1) for line in columns(map(_brief, releases[:_NEWEST]), indent=0)])
+        carried = [r for r in self.facts.guide_records("carried") if r["system"] == system]
+        kernels = [f"kernel {r['kernel']} in {r['archive']}" for r in carried if r["kernel"]]
+        packages = [f"{self.label(each)} {v} in {r['archive']}" for r in carried for each, v in r["packages"].items()]
+        blocks += labelled_block("contents", "; ".join([*kernels, *packages]))
+        return self._finished(blocks, day, [f"compatkb show {product.id} {releases[0]['version']}"])
 
     def release_lines(self, product: Product, releases: list[Content], day: date) -> list[Line]:
         """Return for the newest of some releases its days, builds, what it needs and what it works with."""
@@ -67,7 +105,7 @@ class CatalogScreen(Names):
         said: tuple[str, str] = ("", "")
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            told = (messages.first_sentence(self._support(product, entry, day)), _notices(entry["security"]))
+            told = (messages.first_sentence(self._support(product, entry)), _notices(entry["security"]))
             support, security = ("" if text == before else text for text, before in zip(told, said, strict=True))
             blocks += self._one(product, entry, day, support, security)  # what is alike is said once for both
             said = told
@@ -79,12 +117,14 @@ class CatalogScreen(Names):
     def _one(self, product: Product, entry: Content, day: date, support: str, security: str) -> list[Block]:
         days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
         if entry["eol"]:
-            word = "ended" if entry["eol"] < day.isoformat() else "ends"
+            is_whole = entry["eol"] == self.facts.product_details(product.id).eol
+            past = "discontinued" if is_whole else "end of life"
+            word = past if entry["eol"] < day.isoformat() else "supported until"
             known_end = self.facts.release(product.id, entry["version"])
             last = messages.last_day(entry["eol"], known_end.eol_precision if known_end else None)
             days.append(f"{word} {_marked(last, 'end-of-life', entry)}")
         known = self.value(product.id, entry["version"])
-        name = known if known.endswith(entry["version"]) else f"{known} ({entry['version']})"
+        name = known
         name = f"{product.label} {known}" if known == entry["version"] else name
         blocks = labelled_block("support", support)
         blocks += labelled_block("security", security)
@@ -95,37 +135,43 @@ class CatalogScreen(Names):
             blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1 + number)
         blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
         blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
+        rows: dict[str, list[str]] = {"works with": [], "requires": [], HARDWARE: [], "avoid": []}
+        for kind, (label, lead) in _KINDS.items():
+            for claim in (claim for claim in entry["claims"] if claim["kind"] == kind):
+                if kind == "verified" and all(term.startswith(_MACHINE) for term in claim["to"]):
+                    names = [self.value(HARDWARE, term.removeprefix(_MACHINE)) for term in claim["to"]]
+                    rows[HARDWARE] += [each.removeprefix("Intel ") for each in names]
+                elif named := self._named(claim):
+                    rows[label].append(f"{lead}{named}{self._of_some(product, entry, claim)}")
         links = [link for build in builds[:_BUILDS] for link in build["links"]]
         if link := min(links, key=self._commonness, default=None):
             needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
-            parts = [*([needed] if needed else []), *(f"nothing of {name}" for name in link["unlinked"])]
-            blocks += labelled_block("links", f"{'; '.join(parts)} ({link['os']} {link['arch']})", 2)
-        for kind, title in _KINDS.items():
-            claims = [claim for claim in entry["claims"] if claim["kind"] == kind]
-            machines = [c for c in claims if kind == "verified" and all(term.startswith(_MACHINE) for term in c["to"])]
-            named_claims = [(c, named) for c in claims if c not in machines and (named := self._named(c))]
-            subjects = dict.fromkeys(f"{named}{self._of_some(product, entry, c)}" for c, named in named_claims)
-            blocks += labelled_block(title, "; ".join(subjects), 2)
-            names = dict.fromkeys(term.removeprefix(_MACHINE) for claim in machines for term in claim["to"])
-            blocks += labelled_block(HARDWARE, ", ".join(names), 2)
+            rows["libraries"] = [f"libraries at run time: {needed}"] if needed else []
+        rows["works with"] += [] if builds else self._speakers(product, entry)
+        machine: dict[str, list[tuple[str, int]]] = {}
         for label, text, weight in MachineText(self.facts).release_rows(product, entry["machine"]):
-            blocks += labelled_block(label, text, weight)
-        blocks += labelled_block("works with", "" if builds else "; ".join(self._speakers(product, entry)), 2)
-        blocks += labelled_block("note", entry["note"], 3)
+            machine.setdefault(label, []).append((text, weight))
+        blocks += labelled_block("works with", "; ".join(dict.fromkeys(rows["works with"])), 2)
+        blocks += labelled_block("requires", "; ".join(dict.fromkeys(rows["requires"])), 2)
+        blocks += _several("" if rows["requires"] else "requires", machine.get("requires", []))
+        blocks += labelled_block("" if rows["requires"] else "requires", "; ".join(rows.get("libraries", ())), 5)
+        blocks += labelled_block("platforms", shortened(rows[HARDWARE]), 2)
+        blocks += _several("" if rows[HARDWARE] else "platforms", machine.get("platforms", []))
         blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)
-        blocks += labelled_block("disputed", _points(entry), 1)
+        blocks += _several("known issues", machine.get("known issues", []))
+        blocks += labelled_block("evidence", entry["note"], 3)
+        blocks += labelled_block("untested", _points(entry), 1)
+        blocks += labelled_block("avoid", "; ".join(dict.fromkeys(rows["avoid"])), 2)
         heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
         return [heading, Block([BLANK]), *blocks] if blocks else [heading]
 
-    def _support(self, product: Product, entry: Content, day: date) -> str:
-        """Return until when a release is supported: the day, the rule of its product, or that nobody publishes either."""
+    def _support(self, product: Product, entry: Content) -> str:
+        """Return what is said of the end of a release, the rule of its product, or that nobody publishes either."""
         record, rule = self.facts.release(product.id, entry["version"]), self.facts.product_details(product.id).eol_rule
         note = record.eol_note if record else None
         if entry["eol"]:
-            last = messages.last_day(entry["eol"], record.eol_precision if record else None)
-            word = "ended" if entry["eol"] < day.isoformat() else "until"
             brief = messages.first_sentence(note or "")
-            return f"{word} {last}: {brief}" if 0 < len(brief) <= _BRIEF else f"{word} {last}"
+            return brief if len(brief) <= _BRIEF else ""  # the head has the day
         return note or (messages.support_rule(rule.published, rule.says) if rule else _NO_END)
 
     def _of_some(self, product: Product, entry: Content, claim: Content) -> str:
@@ -186,68 +232,85 @@ class CatalogScreen(Names):
             if product and (version := term.removeprefix(product.id).lstrip("=")):
                 is_named = product.scheme == "listed"
                 names.append(self.value(product.id, version) if is_named else f"{product.label} {version}")
-        return shortened(names) + (f" ({claim['when']})" if names and claim["when"] else "")
+        return shortened(names) + (f" ({self._condition(claim['when'])})" if names and claim["when"] else "")
+
+    def _condition(self, when: str) -> str:
+        """Return a condition with the names that people know: device xpu is Intel GPU."""
+        parts = [part.partition(" ") for part in when.split("; ")]
+        return ", ".join(", ".join(self.values(name, values.split(", "))) for name, _, values in parts)
 
     def eol_lines(
         self, ends: list[Content], rules: list[Content], day: date, days: int, *, everything: bool = False
     ) -> list[Line]:
         """Return what ends within some days, soonest first, what has ended, latest first, and what has no day."""
-        soon = sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"]))
-        heading = f"{'ends' if soon else 'nothing ends'} within {days} days of {day}"
-        blocks = [Block([Line(heading if days <= _FAR else "ends", "heading")])] if soon or days <= _FAR else []
-        columns = heads("last day", "product", "releases")
-        blocks += [Block([columns])] if soon else []
-        blocks += [Block(lines) for lines in self._grouped(soon)]
-        over = self._grouped([entry for entry in ends if entry["ended"]])
-        room = _UNLIMITED if everything else HEIGHT - sum(height_of(block.lines) for block in blocks) - _AROUND
-        shown: list[list[Line]] = []
-        while over and sum(height_of(lines) for lines in [*shown, over[0]]) <= room:
-            shown.append(over.pop(0))
-        if shown:
-            blocks.append(Block([*([BLANK] if blocks else []), Line("ended", "heading"), columns]))
-            blocks += [Block(lines) for lines in shown]
-        if rules and (everything or len(rules) == 1):
-            blocks.append(
-                Block([*([BLANK] if blocks else []), Line("no day is known", "heading"), heads("", "product", "support")])
-            )
-            blocks += [Block(self._without_day(entry)) for entry in rules]
-        more = [f"--all: {len(over)} more"] if over else []
-        return self._finished(blocks, day, more, everything=True)
+        soon = self._by_day(sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"])))
+        past = self._by_day([entry for entry in ends if entry["ended"]])
+        soon = soon or ([("", f"nothing ends within {days} days of {day}")] if days <= _FAR else [])
+        later = sorted(self._rules(rules)) if rules and (everything or len(rules) == 1) else []
+        rows = [(word, *row) for word, group in (("soon", soon), ("past", past), ("unknown", later)) for row in group]
+        words = [word for word, _, _ in rows]
+        named = [(word if number == words.index(word) else "", *rest) for number, (word, *rest) in enumerate(rows)]
+        lines = columns(named, indent=0) if named else []
+        room = _UNLIMITED if everything else HEIGHT - _AROUND
+        while lines and height_of(lines) > room:
+            lines.pop()
+        more = [f"--all: {len(named) - len(lines)} more"] if len(lines) < len(named) else []
+        return self._finished([Block(lines)], day, more, everything=True)
 
-    def _without_day(self, entry: Content) -> list[Line]:
-        name, rule = self.label(entry["product"]), messages.support_rule(entry["published"], entry["says"])
-        return row(wrapped(f"{name}: {rule}", "  ", "    "), "", name, rule)
+    def _rules(self, rules: list[Content]) -> Iterator[tuple[str, str]]:
+        for entry in rules:
+            yield "", f"{self.label(entry['product'])}: {messages.support_rule(entry['published'], entry['says'])}"
 
-    def _grouped(self, entries: list[Content]) -> list[list[Line]]:
-        """Return for each day and product a line with its releases."""
-        groups: dict[tuple[str, str], list[Content]] = {}
+    def _by_day(self, entries: list[Content]) -> list[tuple[str, str]]:
+        """Return each day with what ends on it: products with their releases, whole ones without."""
+        by_day: dict[str, dict[str, list[Content]]] = {}
         for entry in entries:
             last = messages.last_day(entry["last_day"], entry["precision"])
-            groups.setdefault((last, entry["product"]), []).append(entry)
-        lines = []
-        for (last, product), members in groups.items():
-            names = [self.value(product, entry["version"]) for entry in members]
-            head = f"{self.label(product)} " if names == [entry["version"] for entry in members] else ""
-            mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
-            text = wrapped(f"{last}  {head}{shortened(names)}{mark}", "  ", " " * 14)
-            lines.append(row(text, last, self.label(product), shortened(names) + mark))
-        return lines
+            by_day.setdefault(last, {}).setdefault(entry["product"], []).append(entry)
+        return [(day, " · ".join(self._ended(*each) for each in products.items())) for day, products in by_day.items()]
+
+    def _ended(self, product: str, members: list[Content]) -> str:
+        details, head = self.facts.product_details(product), self.facts.products[product]
+        mark = " (disputed)" if any(entry["disputed"] for entry in members) else ""
+        if details.eol and details.eol == members[0]["last_day"] and len(members) > 1:
+            other = details.replaced_by
+            then = f" · use {self.label(other.product)} instead: `compatkb migrate .`" if other else ""
+            return f"{head.label}, all releases{mark}{then}"
+        names = [self.value(product, entry["version"]) for entry in members]
+        if names != [entry["version"] for entry in members]:
+            return shortened(names) + mark
+        whole = list(dict.fromkeys(series_of(head, name) for name in names))
+        return f"{head.label} {shortened(whole if len(whole) < len(names) else names)}{mark}"
 
     def _finished(self, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
         foot = [BLANK, *wrapped(messages.footer(self.facts.meta["data_date"], day.toordinal(), more), "  ", style="dim")]
         return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)
 
 
-def _release(release: Content, end: str | None, title: str) -> list[Line]:
-    """Return a release as lines behind a title, the first of which is a row of a table too."""
+def release_row(release: Content, end: str | None = None) -> tuple[str, ...]:
+    """Return a release as a row: version, day, builds, state, which `end` of its product adds nothing to, and names."""
     builds = [build for build in release["builds"] if build != release["version"]]
-    named = ", ".join([*builds[:_NAMED], *(["..."] if len(builds) > _NAMED else [])])
-    state = [f"({release['name']})"] if release["name"] else []
-    state += ["yanked"] if release["yanked"] else []
+    state = ["yanked"] if release["yanked"] else []
     if release["eol"] and release["eol"] != end:
-        state.append(f"{'ended' if release['ended'] else 'ends'} {release['eol']}")
-    cells = (release["version"], release["released"] or "", named, "  ".join(state))
-    return row(labelled(title, "  ".join(cell for cell in cells if cell)), *cells)
+        state.append(f"{'end of life' if release['ended'] else 'until'} {_marked(release['eol'], 'end-of-life', release)}")
+    also = f" (also {', '.join(release['aliases'][:_ALIASES])})" if release["aliases"] else ""
+    return (
+        release["version"],
+        _marked(release["released"], "released", release) if release["released"] else "",
+        ", ".join([*builds[:_NAMED], *(["..."] if len(builds) > _NAMED else [])]),
+        ", ".join(state),
+        f"{release['name'] or ''}{also}".strip(),
+    )
+
+
+def _brief(release: Content, end: str | None = None) -> tuple[str, ...]:
+    """Return the row of a release without its further names."""
+    return (*release_row(release, end)[:-1], release["name"] or "")
+
+
+def _several(label: str, rows: list[tuple[str, int]]) -> list[Block]:
+    """Return texts below one label, each with its weight."""
+    return [block for n, (text, weight) in enumerate(rows) for block in labelled_block("" if n else label, text, weight)]
 
 
 def _notices(notices: list[Content]) -> str:
@@ -258,7 +321,7 @@ def _notices(notices: list[Content]) -> str:
 
 def _points(entry: Content) -> str:
     count = len(entry["disputes"])
-    return f"{count} point{'s' if count > 1 else ''} (--why)" if count else ""
+    return f"sources disagree about {count} point{'s' if count > 1 else ''} (--why)" if count else ""
 
 
 def _marked(day: str, kind: str, entry: Content) -> str:

@@ -2,57 +2,65 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta
 from itertools import groupby
 from typing import Any
 
 from compatkb.catalog.changelog import Change
 from compatkb.output.documents import Edition, source_payloads
+from compatkb.output.screen import Line, columns
+from compatkb.output.things import shortened
 from compatkb.output.writers import cell
 from compatkb.store.records import picked
 
-_NAMED = 6  # so many subjects of one line are written out
-_VERBS = {
+Named = Callable[[str], str]
+"""Returns a term as people read it: of ipex==2.8.0 it is IPEX 2.8.0."""
+_LABELS = {
+    "ended": "end of life",
     "released": "released",
-    "yanked": "withdrawn",
-    "ended": "out of support",
-    "advised": "told",
-    "listed": "image tags listed",
-    "unlisted": "image tags no longer listed",
+    "yanked": "yanked",
+    "advised": "security",
+    "listed": "images",
+    "unlisted": "images gone",
     "announced": "announced",
-    "happened": "happened",
-    "rotted": "resolves no longer",
-    "validated": "observed",
+    "happened": "milestone",
+    "rotted": "broken since",
+    "validated": "tested",
     "decided": "decided",
 }
-_WHOLE = ("announced", "happened", "rotted", "validated")  # their subjects name products themselves
+"""What each kind of change is called, in the order in which they are shown."""
+_CURATION = ("rotted", "validated", "decided")
+"""What became true of the data, not of the things that they are about."""
+_TOGETHER = ("ended", "released", "yanked", "listed", "unlisted")
+"""What is alike on a day shares a row."""
 
 
-def changes_text(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
-    """Return the changes by day, oldest first; what is alike on a day shares a line."""
-    lines = [f"What became true from {since} to {edition.day}:"]
-    for day, changes in groupby(changelog, key=lambda change: change.day):
-        lines.append(str(day))
-        lines += [f"  {line}" for line in _lines(list(changes))]
+def changes_text(
+    changelog: tuple[Change, ...], since: date, edition: Edition, named: Named, *, everything: bool = False
+) -> list[Line]:
+    """Return a row for each fact, by kind and then by day; what curators decided and tested only with `everything`."""
+    shown = [change for change in changelog if everything or change.kind not in _CURATION]
+    rows = _rows(shown, named)
+    labels = [label for label, _, _ in rows]
+    rows = [(label if n == labels.index(label) else "", day, text) for n, (label, day, text) in enumerate(rows)]
+    lines = columns(rows, indent=0) if rows else [Line(f"No changes from {since} to {edition.day}.")]
+    hidden = len(_rows(changelog, named)) - len(rows)
+    more = [f"--all: {hidden} more (decided disputes, test runs)"] if hidden else []
+    return [*lines, *edition.footer(*more)]
+
+
+def changes_markdown(changelog: tuple[Change, ...], since: date, edition: Edition, named: Named) -> str:
+    """Return the changes as Markdown: a heading for each kind, a list below it."""
+    lines = [f"# Changes from {since} to {edition.day}", ""]
+    for label, rows in groupby(_rows(changelog, named), key=lambda row: row[0]):
+        lines += [f"## {label[0].upper()}{label[1:]}", "", *(f"- {day}: {cell(text)}" for _, day, text in rows), ""]
     if not changelog:
-        lines.append("  nothing that the data know of")
-    return "\n".join([*lines, edition.foot])
-
-
-def changes_markdown(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
-    """Return the changes as Markdown: a heading a day, a list below it."""
-    lines = [f"# What became true from {since} to {edition.day}", ""]
-    for day, changes in groupby(changelog, key=lambda change: change.day):
-        lines += [f"## {day}", ""]
-        lines += [f"- {cell(line)}" for line in _lines(list(changes))]
-        lines.append("")
-    if not changelog:
-        lines += ["Nothing that the data know of.", ""]
+        lines += ["No changes.", ""]
     return "\n".join(lines) + f"(As of {edition.day}, data of {edition.data_date}.)\n"
 
 
-def changes_json(changelog: tuple[Change, ...], since: date, edition: Edition) -> str:
+def changes_json(changelog: tuple[Change, ...], since: date, edition: Edition, _: Named) -> str:
     """Return the changes as JSON, one record each."""
     changes, until = [_payload(change) for change in changelog], edition.day.isoformat() if edition.day else None
     return edition.document({"since": since.isoformat(), "until": until, "changes": changes})
@@ -67,33 +75,43 @@ def _payload(change: Change) -> dict[str, Any]:
     }
 
 
-def _lines(changes: list[Change]) -> Iterator[str]:
-    """Yield the lines of one day; of many observations that one line tells them all, how many of each outcome."""
-    observed = [change for change in changes if change.kind == "validated"]
-    if len(observed) > _NAMED:
-        changes = [change for change in changes if change.kind != "validated"]
-        counts = Counter(re.split("[,;]", change.detail)[0] for change in observed)
-        shown = ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
-        yield f"{_VERBS['validated']}: {shown} (each with --format json)"
-
-    def alike(change: Change) -> tuple[str, str | None, str, date | None]:
-        detail = "" if change.kind == "released" else change.detail
-        return (change.kind, change.product, detail, change.after)
-
-    for (kind, product, detail, after), group in groupby(changes, key=alike):
-        subjects = [_subject(change) for change in group]
-        shown = ("; " if kind in _WHOLE else ", ").join(subjects[:_NAMED])
-        if len(subjects) > _NAMED:
-            shown += f" and {len(subjects) - _NAMED} more"
-        about = f" ({_line(detail)})" if detail else ""
-        bounds = f" some day since {after}" if after else ""
-        named = "" if product is None or kind in _WHOLE else f"{product}: " if kind == "decided" else f"{product} "
-        yield f"{_VERBS[kind]}{bounds}: {named}{shown}{about}"
+def _rows(changes: Sequence[Change], named: Named) -> list[tuple[str, str, str]]:
+    """Return the label, the day and the text of each row."""
+    rows = []
+    for kind, label in _LABELS.items():
+        for (day, _), group in groupby((change for change in changes if change.kind == kind), key=_dated):
+            shown = day - timedelta(days=1) if kind == "ended" else day  # the last day of support, as everywhere
+            rows += [(label, str(shown), _line(text)) for text in _texts(kind, list(group), named)]
+    return rows
 
 
-def _subject(change: Change) -> str:
-    more = f" ({change.detail})" if change.kind == "released" and change.detail else ""
-    return _line(f"{change.subject}{more}")
+def _dated(change: Change) -> tuple[date, bool]:
+    return change.day, change.after is not None
+
+
+def _texts(kind: str, changes: list[Change], named: Named) -> Iterator[str]:
+    """Yield the texts of the rows of a kind on one day."""
+    if kind in _TOGETHER:
+        versions: dict[str | None, list[str]] = {}
+        for change in changes:
+            versions.setdefault(change.product, []).append(change.subject)
+        together = ", ".join(_together(product, subjects, named) for product, subjects in versions.items())
+        yield together + (" (date unknown)" if any(change.after for change in changes) else "")
+    elif kind == "validated":
+        counts = Counter(re.split("[,;]", change.detail)[0] for change in changes)
+        yield ", ".join(f"{outcome} {count}" for outcome, count in counts.most_common())
+    else:
+        for change in changes:
+            name = change.subject
+            if change.product and kind in ("advised", "decided"):
+                name = named(change.product) + ("" if kind == "advised" else f", {change.subject}")
+            yield f"{name}: {change.detail}" if change.detail else name
+
+
+def _together(product: str | None, subjects: list[str], named: Named) -> str:
+    first, *others = subjects if product is None else [named(f"{product}=={subject}") for subject in subjects]
+    names = [first, *(other.removeprefix(f"{named(product)} ") if product else other for other in others)]
+    return shortened(names)
 
 
 def _line(text: str) -> str:

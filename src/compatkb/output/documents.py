@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from compatkb.output.json_types import SourceJson
+    from compatkb.output.screen import Line
 
 CitedSource = tuple[str, str | None]
 """A source as people read it, and its address."""
@@ -48,6 +49,7 @@ def source_payloads(sources: Iterable[CitedSource]) -> "list[SourceJson]":
     return [{"text": text, "url": url} for text, url in sources]
 
 
+_LAST = date.max.toordinal()
 SCHEMA: Final = 1
 """The version of the contract, whose text is docs/json.md."""
 
@@ -68,6 +70,13 @@ class Edition(NamedTuple):
     def foot(self) -> str:
         """The line that a text ends with: the day that it is for, and the day of the data."""
         return f"(as of {self.day}, data of {self.data_date})\n"
+
+    def footer(self, *more: str) -> "list[Line]":
+        """Return the last lines of a screen: the day of the data, that asked about if it is earlier, where more is."""
+        from compatkb.output.messages import footer
+        from compatkb.output.screen import BLANK, wrapped
+
+        return [BLANK, *wrapped(footer(self.data_date, self.day.toordinal() if self.day else _LAST, more), "  ", style="dim")]
 
     def document(self, content: Mapping[str, Any]) -> str:
         """Return a document as text: its head, then what it is about."""

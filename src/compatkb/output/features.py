@@ -1,13 +1,16 @@
 """Features: what is said of each, and a table of features by release series."""
 
+import re
 from collections.abc import Iterable
 from datetime import date
+from itertools import groupby
 from typing import Any
 
 from compatkb.core.memo import memoized
 from compatkb.output.documents import Edition, source_payloads
-from compatkb.output.labels import ranges
-from compatkb.output.screen import BLANK, Line, heads, row
+from compatkb.output.labels import DEVICE, SYSTEM, Names, ranges
+from compatkb.output.screen import BLANK, Line, columns, wrapped
+from compatkb.output.things import listed
 from compatkb.output.writers import Links, Table, render
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import picked
@@ -17,6 +20,10 @@ Content = dict[str, Any]
 _WORDS = {"supported": "yes", "beta": "beta", "prototype": "prototype", "not-supported": "no", "removed": "removed"}
 _DENIALS = ("not-supported", "removed")
 _UNKNOWN = "unknown"
+_ORDER = ("supported", "beta", "prototype", "not-supported", "removed")
+"""What a series is said to be where several things are said of it."""
+_NEEDS = re.compile(r"Needs .{1,30}\.$")
+"""A note that is short enough for a cell: what a feature requires."""
 
 
 Place = tuple[str, str, str]
@@ -89,6 +96,49 @@ class Features:
             tables.append(Table((facts.products[of].name, "where", *(name for name, _ in columns)), tuple(rows)))
         return tables
 
+    def named_devices(self, entry: Content) -> list[str]:
+        """Return the devices that something is said of, as people know them."""
+        names = Names(self.facts)
+        return list(dict.fromkeys(names.value(DEVICE, d) for s in entry["statements"] for d in s["when"].get(DEVICE, ())))
+
+    def support(self, entry: Content) -> list[Line]:
+        """Return a table of the releases that support a feature, with devices down and systems across."""
+        names, lines = Names(self.facts), []
+        for of in dict.fromkeys(statement["of"] for statement in entry["statements"]):
+            said = [s for s in self._statements() if s["feature"] == entry["id"] and s["of"] == of]
+            devices = list(dict.fromkeys(d for s in said for d in s["when"].get(DEVICE, ()))) or [""]
+            known = {system for s in said for system in s["when"].get(SYSTEM, ())}
+            systems = sorted(known, key=self.facts.families.index) or [""]
+            rows, assumed = [], []
+            for device in devices:
+                cells = []
+                for system in systems:
+                    span, start = _spans(self._series(of, device, system, said))
+                    notes = dict.fromkeys(
+                        s["note"] for s in said if s["note"] and _NEEDS.match(s["note"]) and _of(s, device, system)
+                    )
+                    cells.append("; ".join([span, *(note.rstrip(".").replace("Needs", "requires") for note in notes)]))
+                    where = " on ".join(word for word in (names.value(DEVICE, device), names.value(SYSTEM, system)) if word)
+                    assumed += [f"{where} from {start}".strip()] if start else []
+                rows.append((names.value(DEVICE, device) if device else "any device", *cells))
+            title = entry["id"] if of == entry["product"] else f"{entry['id']} in {names.label(of)}"
+            lines += columns(rows, (title, *(names.value(SYSTEM, system) if system else "releases" for system in systems)), 0)
+            lines += wrapped(f"assumed, not documented: {', '.join(assumed)}" if assumed else "", "", "  ")
+        return lines
+
+    def _series(self, of: str, device: str, system: str, said: list[Content]) -> list[tuple[str, str | None, bool]]:
+        """Return each series that has builds for a device, oldest first, its status there, and whether that is assumed."""
+        found = []
+        elements = self.facts.elements(of)
+        for name, mask in self._columns(of, said):
+            if device and not any(not e.devices or device in e.devices for e in elements.of(mask)):
+                continue
+            holding = [s for s in said if s["mask"] & mask and _of(s, device, system)]
+            best = min(holding, key=lambda s: (_ORDER.index(s["status"]), s["basis"] == "inferred"), default=None)
+            status, basis = (str(best["status"]), best["basis"]) if best else (None, "")
+            found.append((name, status, basis == "inferred"))
+        return found
+
     def _columns(self, product: str, entries: list[Content]) -> list[tuple[str, int]]:
         """Return the series of a product from the first one that anybody speaks of, oldest first."""
         spoken = 0
@@ -136,6 +186,12 @@ class Features:
         return ", ".join([*([ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])
 
 
+def _of(statement: Content, device: str, system: str) -> bool:
+    """Return whether a statement is about a device and a system."""
+    when = statement["when"]
+    return device in when.get(DEVICE, (device,)) and system in when.get(SYSTEM, (system,))
+
+
 def release_lines(features: Iterable[Content]) -> list[str]:
     """Return the lines about features that stand below a version."""
     lines = []
@@ -151,42 +207,56 @@ def features_json(asked: Features) -> str:
     return asked.edition.document({"features": asked.content()})
 
 
-def features_screen(asked: Features) -> list[Line]:
-    """Return a line for each feature; of one product's, or of one, all that is said."""
-    content, edition = asked.content(), asked.edition
-    lines = _overview(content)
-    if asked.product or asked.feature:
-        lines = [Line(text) for entry in content for text in _told(entry)]
+def features_screen(asked: Features, *, why: bool = False) -> list[Line]:
+    """Return which releases support features, by device and system; of all features what they are; `why` adds what is said."""
+    content = asked.content()
     if not content:
-        lines = [Line(f"nothing is known of features of {asked.product}"), BLANK]
-    return [*lines, Line(f"(as of {edition.day}, data of {edition.data_date}; what is not said is not known)", "dim")]
-
-
-def _overview(content: list[Content]) -> list[Line]:
-    width = max((len(entry["id"]) for entry in content), default=0)
-    lines = [heads("feature", "what it is", "of", "on")]
+        return [Line(f"No feature of {asked.product} is in the data."), *asked.edition.footer("compatkb features")]
+    if not (asked.product or asked.feature):
+        rows = [(entry["id"], listed(asked.named_devices(entry)) or "any device", entry["name"]) for entry in content]
+        return [*columns(rows, ("feature", "on", "what it is"), 0), *asked.edition.footer("compatkb features FEATURE")]
+    lines: list[Line] = []
     for entry in content:
-        products = ", ".join(dict.fromkeys(statement["of"] for statement in entry["statements"]))
-        named = (device for statement in entry["statements"] for device in statement["when"].get("device", ()))
-        devices = ", ".join(dict.fromkeys(named)) or "any device"
-        text = f"{entry['id']:<{width}}  {entry['name']} ({products}; {devices})"
-        lines += row([Line(text)], entry["id"], entry["name"], products, devices)
-    return [*lines, BLANK, Line("  compatkb features FEATURE", "command"), BLANK]
+        lines += [BLANK] if lines else []
+        lines += asked.support(entry)
+        if why:
+            lines += [Line(text) for text in _told(entry)]
+    return [*lines, *asked.edition.footer(*([] if why else ["--why: sources"]))]
+
+
+def _spans(series: list[tuple[str, str | None, bool]]) -> tuple[str, str]:
+    """Return which series have support, and from which on it is assumed; of series with their status, oldest first."""
+    runs = [(status, list(group)) for status, group in groupby(series, key=lambda each: each[1])]
+    parts, before = [], ""
+    for number, (status, group) in enumerate(runs):
+        first, last, is_end = group[0][0], group[-1][0], number == len(runs) - 1
+        span = f"{first} and newer" if is_end else first if first == last else f"{first} to {last}"
+        if status == "supported":
+            parts.append(span + before)
+            before = ""
+        elif status in ("beta", "prototype"):
+            before = f" ({status} from {first})"
+            if not any(later == "supported" for later, _ in runs[number + 1 :]):
+                parts.append(f"{span} ({status})")
+        elif status == "removed" or (status == "not-supported" and parts):
+            parts.append(f"not {span}")
+    text = "; ".join(parts) or ("no" if any(status for _, status, _ in series) else _UNKNOWN)
+    later: str = ""
+    for name, status, is_assumed in reversed(series):  # the last series of which nothing is documented
+        if not is_assumed or status in _DENIALS:
+            break
+        later = name
+    return text, later
 
 
 def _told(entry: Content) -> list[str]:
-    """Return a feature with every statement and its sources."""
-    aliases = f" (also: {', '.join(entry['aliases'])})" if entry["aliases"] else ""
-    lines = [f"{entry['id']}: {entry['name']}{aliases}"]
-    if entry["needs"]:
-        lines.append(f"  comes with: {', '.join(entry['needs'])}")
-    if entry["note"]:
-        lines.append(f"  note: {entry['note']}")
+    """Return every statement about a feature with its sources."""
+    lines = [f"  note: {entry['note']}"] if entry["note"] else []
     for statement in entry["statements"]:
         lines.append(f"  {statement['of']}{statement['versions']}: {_sentence(statement)}")
         lines += [f"    {name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
         lines += [f"    source: {s['url'] or s['text']}" for s in statement["sources"]]
-    return [*lines, ""]
+    return lines
 
 
 def features_table(asked: Features) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -10,6 +10,9 @@ from compatkb.errors import UsageError
 from compatkb.output import disputes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.documents import Edition, source_payloads
+from compatkb.output.labels import DEVICE, Names
+from compatkb.output.screen import BLANK, Block, Line, columns, command, fitted, labelled_block, wrapped
+from compatkb.output.things import listed
 from compatkb.store.queries.images import ImageRecord, RunRecord
 from compatkb.store.reader import Snapshot
 
@@ -77,29 +80,59 @@ def repository_content(facts: Snapshot, name: str, day: date) -> Content:
     return {"repository": repository, "tags": tags}
 
 
-def repository_text(content: Content, edition: Edition, *, one: bool) -> str:
-    """Return the tags of a repository, a line each; where only one was asked for, all that is known of it."""
-    repository, tags = content["repository"], content["tags"]
-    lines = [line for entry in tags for line in (_lines(entry) if one else [_line(entry)])]
-    head = f"{repository}:{tags[0]['tag']}" if one else f"{repository}, {len(tags)} tags"
-    return "\n".join([head, *lines, edition.foot])
+_TAGS = 15
+"""Tags of a repository on a screen."""
+_BASED = {"inferred": "concluded from its build files, not read in the image", "observed": "read in the image"}
 
 
-def _line(entry: Content) -> str:
-    marks = ([] if entry["is_listed"] else ["not listed"]) + (["disputed"] if entry["disputes"] else [])
-    parts = [f"  {entry['tag']}", f"for {entry['device']}", *(held["is"] for held in entry["contains"][:2])]
-    return "  ".join(parts) + (f"  ({', '.join(marks)})" if marks else "")
+def repository_lines(content: Content, edition: Edition, names: Names, *, why: bool = False) -> list[Line]:
+    """Return the newest tags of a repository, a line each; all of them with `why`."""
+    tags = content["tags"] if why else content["tags"][:_TAGS]
+    rows = []
+    for entry in tags:
+        parts = ", ".join(names.term(part["is"]) for part in entry["contains"][:2])
+        marks = [*([] if entry["is_listed"] else ["no longer listed"]), *(["disputed"] if entry["disputes"] else [])]
+        rows.append((entry["tag"], names.value(DEVICE, entry["device"]), "; ".join([parts, *marks])))
+    repository, count = content["repository"], len(content["tags"])
+    head = wrapped(f"{repository}   {count} tags", "", "  ", "heading")
+    more = [] if len(tags) == count else [f"--why: {count - len(tags)} more"]
+    return [*head, BLANK, *columns(rows, indent=0), *edition.footer(f"compatkb show {repository}:TAG", *more)]
 
 
-def _lines(entry: Content) -> list[str]:
-    lines = [f"  for: {entry['device']}"]
-    lines += [f"  listed: {first} to {last or 'the last document read'}" for first, last in entry["listed"]]
-    mark = {"inferred": " (inferred)"}
-    lines += [f"  holds: {held['is']}{mark.get(held['basis'], '')}" for held in entry["contains"]]
-    if entry["note"]:
-        lines.append(f"  note: {entry['note']}")
-    lines += [f"  run: {entry['run']}".replace("\n", "\n  "), *(f"  to run it: {note}" for note in entry["run_notes"])]
+def image_lines(content: Content, edition: Edition, names: Names, *, why: bool = False) -> list[Line]:
+    """Return what is known of one tag: since when it is documented, how it runs, what it contains; with `why` all of it."""
+    (entry,) = content["tags"]
+    first, last = entry["listed"][0][0], entry["listed"][-1][1]
+    since = f"documented since {first}" if entry["is_listed"] else f"no longer documented ({first} to {last})"
+    blocks = [Block(wrapped(f"image {content['repository']}:{entry['tag']}   {since}", "", "  ", "heading"))]
+    blocks.append(Block([BLANK, command(entry["run"].replace(" \\\n    ", " ")), BLANK]))
+    parts = listed([names.term(part["is"]) for part in entry["contains"]])
+    bases = {part["basis"] for part in entry["contains"]}
+    based = f" ({_BASED[only]})" if len(bases) == 1 and (only := next(iter(bases))) in _BASED else ""
+    blocks += labelled_block("requires", "; ".join(entry["run_notes"]))
+    blocks += labelled_block("platforms", names.value(DEVICE, entry["device"]))
+    blocks += labelled_block("contents", f"{parts}{based}" if parts else "")
+    blocks += labelled_block("warning", "; ".join(_warnings(entry, names, edition.day)))
+    blocks += labelled_block("known issues", entry["note"], 1)
+    about = listed([dispute["about"] for dispute in entry["disputes"] if dispute["holds"] is None])
+    blocks += labelled_block("untested", about and f"sources disagree about {about}", 1)
+    if not why:
+        return fitted([*blocks, Block(edition.footer("--why: sources"))])
+    lines = [line for block in blocks for line in block.lines] + [BLANK]
     for dispute in entry["disputes"]:
-        head, *rest = disputes.lines(dispute)
-        lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
-    return lines + [f"  source: {source['url'] or source['text']}" for source in entry["sources"]]
+        top, *rest = disputes.lines(dispute)
+        lines += [
+            *wrapped(f"disputed: {top}", "  ", "    "),
+            *(part for text in rest for part in wrapped(text.strip(), "    ")),
+        ]
+    lines += [Line(f"  source: {source['url'] or source['text']}") for source in entry["sources"]]
+    return [*lines, *edition.footer()]
+
+
+def _warnings(entry: Content, names: Names, day: date | None) -> Iterator[str]:
+    """Yield what is discontinued or insecure of what an image contains."""
+    for product in dict.fromkeys(re.split(r"[<>=!~ ]", part["is"], maxsplit=1)[0] for part in entry["contains"]):
+        end = names.facts.product_details(product).eol
+        if end and day and end < day.isoformat():
+            unsafe = any(each.product == product and each.kind == "security" for each in names.facts.advisories)
+            yield f"{names.label(product)}: discontinued {end}" + (", unfixed security issues" if unsafe else "")

@@ -51,7 +51,7 @@ def one_step(stack: StackView, form: str) -> None:
     """Raise NoRequirementsError where installers that read a whole file at once cannot install the stack."""
     if stack.waives:
         raise NoRequirementsError(
-            f"one {form} cannot install this stack: its maker installs it in steps and against {', '.join(stack.waives)}; "
+            f"one {form} cannot install this stack: its vendor installs it in steps and against {', '.join(stack.waives)}; "
             "`compatkb resolve` shows the steps, and --format dockerfile contains them"
         )
 

@@ -182,15 +182,14 @@ class MachineText(Names):
 
     def release_rows(self, product: Product, content: Content) -> Iterator[tuple[str, str, int]]:
         """Yield the label, the text and the weight of what is known of a release as a part of a machine."""
-        for number, line in enumerate(content["requires"]):
-            yield "" if number else "requires", line, 1
-        yield "builds", self._cards_in_words(product, content["devices"]), 2
-        yield from (("" if n else "platforms", text, 1) for n, text in enumerate(self._platforms(product, content)))
+        yield from (("requires", line, 1) for line in content["requires"])
+        yield "platforms", self._cards_in_words(product, content["devices"]), 2
+        yield from (("platforms", text, 1) for text in self._platforms(product, content))
         issues = content["known_issues"]
         for number, issue in enumerate(issues[:_FEW]):
             more = f" ({len(issues) - _FEW} more: --why)" if number == _FEW - 1 and len(issues) > _FEW else ""
             told = f"{issue['title']} ({EFFECTS[issue['effect']]}, {issue['state']}){more}"
-            yield "" if number else "known issues", told, number + (2 if product.machine or product.id == HARDWARE else 5)
+            yield "known issues", told, number + (2 if product.machine or product.id == HARDWARE else 5)
 
     def _cards_in_words(self, product: Product, devices: list[Content]) -> str:
         ids: dict[str, list[str]] = {}

@@ -55,7 +55,7 @@ def warning(warned: Warned) -> str:
     if warned.kind == "preview":
         return f"{name} is a {warned.detail} build, not a stable release"
     if warned.kind == "unnamed":
-        return f"the maker of {name} names {warned.detail}; it does not name the release in this stack"
+        return f"{name} is documented with {warned.detail}, not with this release"
     return f"{name}: {warned.detail}"
 
 

@@ -176,7 +176,7 @@ class OpenPoints(Names):
             ):  # people explain what they infer: it is a tag for any Python
                 what = f"whether {self.build(element)} runs on Python {pythons} on {systems} is not known"
                 points.append(
-                    Open(what, "its wheel is for this Python and others, and its makers do not name it", "importing it")
+                    Open(what, "its wheel is for this Python and others, and its vendor does not name it", "importing it")
                 )
             else:
                 what = f"whether {self.build(element)} has wheels for Python {pythons} on {systems} is not known"

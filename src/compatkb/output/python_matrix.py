@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.output import screen
 from compatkb.output.documents import Edition
-from compatkb.output.screen import BLANK, Line
+from compatkb.output.screen import BLANK, Line, columns
 from compatkb.output.writers import Links, Table, render
 from compatkb.output.writers import comma_separated as write_csv
 from compatkb.store.reader import Snapshot
@@ -23,6 +22,10 @@ MEANINGS = {
     UNKNOWN: "the data cannot tell",
     NO: "there is none",
 }
+_SIGNS = {YES: "✓", INFERRED: "~", UNKNOWN: ".", NO: "-"}
+_LEGEND = "✓ wheel  ~ assumed  - none  . unknown"
+_NEWEST = 10
+"""Releases on a screen."""
 
 
 class Cell(NamedTuple):
@@ -104,17 +107,19 @@ def _level(build: Element, column: int, day: int) -> str:
     return NO if build.complete >= day else UNKNOWN
 
 
-def matrix_lines(table: PythonMatrix) -> list[Line]:
-    """Return the table in columns, with the meaning of the words in it."""
-    grid = [["release", *table.pythons]]
-    grid += [[row_name(row), *(cell.words for cell in row.cells)] for row in table.rows]
-    widths = [max(len(row[number]) for row in grid) for number in range(len(grid[0]))]
-    lines = [Line(f"Wheels of {table.product} by Python, on any system", "heading"), BLANK]
-    for words in grid:
-        padded = (f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
-        lines += screen.row([Line("  ".join(padded).rstrip())], *words)
-    lines += [BLANK, *(Line(f"{level}: {meaning}") for level, meaning in MEANINGS.items() if level in levels_of(table.rows))]
-    return [*lines, Line(table.edition.foot.rstrip(), "dim")]
+def matrix_lines(table: PythonMatrix, *, everything: bool = False) -> list[Line]:
+    """Return the table in columns of signs with their legend: of the newest releases, or of `everything`."""
+    rows = table.rows if everything else table.rows[:_NEWEST]
+    used = [n for n in range(len(table.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
+    signs = [(row_name(row), *(_SIGNS[row.cells[n].level] for n in used)) for row in rows]
+    lines = columns(signs, (table.product, *(table.pythons[n] for n in used)), indent=0)
+    devices = sorted({device for row in rows for n in used if "," in row.cells[n].words for device, _ in row.cells[n].devices})
+    best = []
+    if devices:
+        one = Line(f"    compatkb matrix {table.product} --device {devices[-1]}", "command")
+        best = [Line("Builds for different devices differ; the best is shown. One device:"), one]
+    more = [f"--all: {len(table.rows) - len(rows)} more"] if len(rows) < len(table.rows) else []
+    return [*lines, BLANK, Line(_LEGEND), *best, *table.edition.footer(*more)]
 
 
 def row_name(row: Row) -> str:

@@ -39,6 +39,7 @@ FORMS = {
     "explain": _ANSWERS,
     "list": _from("output.catalog", text="list_lines", json="list_json"),
     "features": _from("output.features", text="features_screen", json="features_json", markdown="features_table"),
+    "search": _from("output.search_results", text="search_lines", json="search_json"),
     "eol": _from("output.catalog", text="eol_screen", json="eol_json"),
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
     "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),

@@ -11,6 +11,8 @@ HEIGHT = 24
 TIED = "\N{NO-BREAK SPACE}"
 _VERSION = re.compile(r"(?<=\w) (?=v?\d[\w.+!–-]*)")
 _QUOTED = re.compile(r"`[^`]+`")
+_HANGING = 4
+"""Columns that further lines of a narrow screen are indented by."""
 _LABEL = 14
 """So wide is the longest label."""
 
@@ -21,7 +23,6 @@ class Line(NamedTuple):
     text: str
     style: str = ""
     underlined: tuple[int, int] = (0, 0)  # from column to column
-    cells: tuple[str, ...] = ()  # of a row of a table, which a terminal shows in their place; a heading has no text
     hang: str | None = None  # what further lines begin with where the text is too wide; None for one that is never broken
     start: int = 0  # where the text begins that may be broken
 
@@ -34,17 +35,21 @@ class Block(NamedTuple):
 
 
 BLANK = Line("")
-HEAD, MORE = "head", "more"
-"""Rows of tables: the names of the columns, and what continues the text of a row."""
+_GAP = 2
+"""Blanks between columns."""
 
 
 def laid_out(line: Line, width: int = WIDTH) -> list[str]:
     """Return a line as a screen of so many columns shows it; names stay beside their versions, and no word is broken."""
     if line.hang is None:
         return [line.text]
-    tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, line.text[line.start :]))
+    start, hang = line.start, line.hang
+    if line.start * 3 > width * 2:  # no room is left beside it
+        start = len(line.text) - len(line.text.lstrip())
+        hang = " " * (start + _HANGING)
+    tied = _QUOTED.sub(lambda match: match[0].replace(" ", TIED), _VERSION.sub(TIED, line.text[start:]))
     parts = textwrap.wrap(
-        tied, width, initial_indent=line.text[: line.start], subsequent_indent=line.hang, break_long_words=False,
+        tied, width, initial_indent=line.text[:start], subsequent_indent=hang, break_long_words=False,
         break_on_hyphens=False,
     )  # fmt: skip
     return [part.replace(TIED, " ") for part in parts]
@@ -57,17 +62,19 @@ def height_of(lines: Iterable[Line]) -> int:
 
 def text_of(lines: Iterable[Line]) -> str:
     """Return lines as plain text."""
-    return "".join(f"{part.rstrip()}\n" for line in lines if line.style != HEAD for part in laid_out(line))
+    return "".join(f"{part.rstrip()}\n" for line in lines for part in laid_out(line))
 
 
-def heads(*names: str) -> Line:
-    """Return the names of the columns of a table, which only a terminal shows."""
-    return Line("", HEAD, cells=names)
-
-
-def row(lines: Sequence[Line], *cells: str) -> list[Line]:
-    """Return lines as one row of a table: the first stands for it on a terminal, where the others are left out."""
-    return [line._replace(cells=cells, style=line.style if n == 0 else MORE) for n, line in enumerate(lines)]
+def columns(rows: Iterable[Sequence[str]], names: Sequence[str] = (), indent: int = 2) -> list[Line]:
+    """Return rows in columns, below their names where they have any; the last one is wrapped where it is too wide."""
+    cells = [tuple(row) for row in ([names, *rows] if names else rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
+    lines = []
+    for number, row in enumerate(cells):
+        head = " " * indent + "".join(f"{cell:<{width + _GAP}}" for cell, width in zip(row, widths, strict=False) if width)
+        style = "heading" if names and not number else ""
+        lines += wrapped(row[-1], head, " " * len(head), style) or [Line(head.rstrip(), style)]
+    return lines
 
 
 def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from compatkb.core.vocabulary import Role
 from compatkb.output.documents import Edition
-from compatkb.output.screen import Line, heads, row
+from compatkb.output.screen import Line, columns
 from compatkb.output.writers import Block, Links, Paragraph, Table, render
 from compatkb.store.queries.claims import ClaimRecord
 from compatkb.store.reader import Snapshot
@@ -169,10 +169,7 @@ class Statistics:
 
 def stats_lines(stats: Statistics) -> list[Line]:
     """Return the figures for people."""
-    width = max(len(name) for name, _ in stats.figures)
-    lines = [heads("what", "figures")]
-    lines += [line for name, value in stats.figures for line in row([Line(f"{name:<{width}}  {value}")], name, value)]
-    return [*lines, Line(f"(as of {stats.day}, data of {stats.edition.data_date})", "dim")]
+    return [*columns(stats.figures, indent=0), *stats.edition.footer()]
 
 
 def stats_markdown(stats: Statistics) -> str:

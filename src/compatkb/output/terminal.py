@@ -4,14 +4,12 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from compatkb.core.foreign import lines_shown
-from compatkb.output.screen import HEAD, MORE, Line, laid_out, text_of
+from compatkb.output.screen import Line, laid_out, text_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 _STYLES = {
@@ -31,8 +29,6 @@ _STYLES = {
 }
 _LABEL = 16
 """Columns of a label and its indentation."""
-_BETWEEN, _WRAPPED, _COLUMNS = 3, 20, 8
-"""Columns of a table's cell beside its text; the least that the widest column gets; cells that a row has in words, too."""
 _WIDEST = 120
 """Columns that a text has at most: longer lines are hard to read."""
 _HANGING = 4
@@ -83,13 +79,9 @@ def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
     from rich.console import Console
 
     console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True, color_system=None if plain else "auto")
-    for is_row, group in groupby(lines, lambda line: bool(line.cells)):
-        if is_row:
-            _print_table(list(group), console)
-            continue
-        for line in group:
-            for number, part in enumerate(_within(line, console.width)):
-                console.print(_styled(line, part, out.encoding, goes_on=number > 0))
+    for line in lines:
+        for number, part in enumerate(_within(line, console.width)):
+            console.print(_styled(line, part, out.encoding, goes_on=number > 0))
 
 
 def _within(line: Line, width: int) -> list[str]:
@@ -100,42 +92,6 @@ def _within(line: Line, width: int) -> list[str]:
         return [line.text]
     indent = len(line.text) - len(line.text.lstrip())
     return laid_out(line._replace(hang=" " * (indent + _HANGING), start=indent), width)
-
-
-def _print_table(rows: list[Line], console: "Console") -> None:
-    """Print rows below their heads; as lines where the terminal is too narrow for the columns."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    heads = [row for row in rows if row.style == HEAD]
-    names = heads[0].cells if heads else ("",) * max(len(row.cells) for row in rows)
-    table = Table(*names, box=box.SIMPLE_HEAD, show_header=bool(heads), pad_edge=False)
-    widths = [max(len(row.cells[n]) for row in rows if n < len(row.cells)) for n in range(len(table.columns))]
-    for column, width in zip(table.columns, widths, strict=True):
-        column.min_width = min(width, _WRAPPED) if width == max(widths) else width  # the widest wraps, names stay whole
-    for row in rows:
-        if row.style not in (HEAD, MORE):
-            table.add_row(*(Text(printable(cell, console.encoding)) for cell in row.cells))
-    if sum((column.min_width or 0) + _BETWEEN for column in table.columns) <= console.width:
-        console.print(table, soft_wrap=False)
-        return
-    names = names if heads else rows[0].cells
-    for row in rows:  # words would be cut
-        if row.style == HEAD or (len(names) > _COLUMNS and row.cells == names):
-            continue
-        shown = Line(f"{row.cells[0]}  {_runs(names, row.cells)}") if len(names) > _COLUMNS else row
-        for part in _within(shown, console.width):
-            console.print(Text(printable(part, console.encoding)))
-
-
-def _runs(names: Sequence[str], cells: Sequence[str]) -> str:
-    """Return the cells of a wide row in words, those that are alike beside each other as one: `3.10–3.13 yes`."""
-    runs = []
-    for cell, group in groupby(zip(names[1:], cells[1:], strict=False), lambda pair: pair[1]):
-        first, *rest = [name for name, _ in group]
-        runs.append(f"{first}–{rest[-1]} {cell}" if rest else f"{first} {cell}")
-    return "; ".join(runs)
 
 
 def _styled(line: Line, part: str, encoding: str, *, goes_on: bool) -> "Text":

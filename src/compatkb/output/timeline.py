@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
 from compatkb.output.documents import CitedSource, Edition, source_payloads
+from compatkb.output.screen import Line, columns, wrapped
 from compatkb.output.writers import Block, Bullets, Inline, Links, Paragraph, Span, Table, render
 from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.reader import Snapshot
@@ -116,23 +117,29 @@ def date_text(event: Event) -> str:
     return prefix + texts.get(precision, first.isoformat())
 
 
-def text(timeline: Timeline) -> str:
-    """Return the events as a list with disputes and sources."""
-    lines = [TITLE if timeline.events else "no event that the data know of"]
-    width = max((len(date_text(event)) for event in timeline.events), default=0)
-    owner = max((len(name) for name in timeline.vendors.values()), default=0)
+_WORDS = {"release": "released", "milestone": "milestone", "end-of-life": "end of life"}
+
+
+def text(timeline: Timeline, *, why: bool = False) -> list[Line]:
+    """Return the events, a line each; with `why` their notes, disputes and sources too."""
+    rows = []
     for event in timeline.events:
-        more = "".join(f" [{mark}]" for mark in timeline.marks(event))
-        lines.append(
-            f"{date_text(event):<{width}}  {timeline.vendors[event.vendor]:<{owner}}  {event.kind:<11}  {event.title}{more}"
-        )
-        if event.note:
-            lines.append(f"    note: {event.note}")
-        for dispute, sides in timeline.disputed(event):
-            lines.append(f"    disputed: {dispute.about}: {sides}")
-            lines.append(f"      decided {dispute.decided}: {dispute.decision} ({dispute.reason})")
-        lines += [f"    source: {url or cited}" for cited, url in event.sources]
-    return "\n".join([*lines, timeline.edition.foot])
+        title = " ".join([event.title, *(f"[{mark}]" for mark in timeline.marks(event))])
+        rows.append((date_text(event), timeline.vendors[event.vendor], _WORDS[event.kind], title))
+    lines = columns(rows, indent=0) if rows else [Line("no events")]
+    more = [] if why or not rows else ["--why: sources"]
+    if why:
+        lines = [each for event, line in zip(timeline.events, lines, strict=False) for each in (line, *_why(timeline, event))]
+    return [*lines, *timeline.edition.footer(*more)]
+
+
+def _why(timeline: Timeline, event: Event) -> Iterator[Line]:
+    if event.note:
+        yield from wrapped(f"note: {event.note}", "    ")
+    for dispute, sides in timeline.disputed(event):
+        yield from wrapped(f"disputed: {dispute.about}: {sides}", "    ")
+        yield from wrapped(f"decided {dispute.decided}: {dispute.decision} ({dispute.reason})", "      ")
+    yield from (Line(f"    source: {url or cited}") for cited, url in event.sources)
 
 
 def payload(timeline: Timeline) -> str:

@@ -15,7 +15,7 @@ from compatkb.output.images import repository_content
 from compatkb.output.payload import answer_json
 from compatkb.output.presenter import present
 from compatkb.output.registry import Wanted
-from compatkb.output.search_results import search_text
+from compatkb.output.search_results import search_json
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day, parse_days
 from compatkb.store.reader import Snapshot
@@ -130,7 +130,7 @@ class Api:
         if not (limit.isascii() and limit.isdigit() and 0 < int(limit) <= 1000):
             raise UsageError(f"limit is a number from 1 to 1000, not {limit!r}")
         found, edition = find(self.facts, split_words(given.get("q", "")), day), Edition(self.facts.meta["data_date"], day)
-        return search_text(found, edition, int(limit), as_json=True)
+        return search_json(found, edition, int(limit))
 
     def _read(self, parameters: Parameters, *names: str) -> tuple[dict[str, str], date]:
         """Return the parameters that a call knows, each at most once, and the day that it is about."""
