@@ -19,7 +19,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("installer", "", r"(?:.*/)?(?:uv\.toml|\.?pip(?:\.conf|\.ini)|\.env(?:\.[\w-]+)?)"),
     ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
     ("requirements", "requirement", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
-    ("dockerfile", "erfile", r"(?:.*/)?(?:(?:Docker|Container)file(?:[._-][^/]*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
+    ("dockerfile", "erfile", r"(?:.*/)?(?:(?:Docker|Container)file[^/]*|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
     ("compose", "compose", r"(?:.*/)?(?:docker-)?compose[^/]*\.ya?ml"),
     ("github", ".y", r"(?:.*/)?\.github/(?:workflows/[^/]*|actions/.*/action)\.ya?ml|(?:.*/)?action\.ya?ml"),
     ("gitlab", "gitlab", r"(?:.*/)?[^/]*\.gitlab-ci[^/]*\.ya?ml|(?:.*/)?\.gitlab/.*\.ya?ml"),

@@ -12,6 +12,7 @@ from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse,
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _BOTH = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*[=<>~!]=?[^@;#]*@[ \t]*\w+:")
+_SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
@@ -70,7 +71,7 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     derived = _VARIABLE.search(bare) is not None
     requirement = statement(bare, place, role=role, hashed=hashed, step=STEP, derived=derived)
     if requirement is None and _BOTH.match(bare):
-        reading.problem(place, f"names a version and an address, which pip refuses: {bare[:80]!r}")
+        reading.problem(place, f"names a version and an address, which pip refuses: {bare[:80]!r}", is_refused=True)
         return
     if requirement is None and (named := of_file(bare)):
         requirement = Requirement(
@@ -86,7 +87,9 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         and "{%" not in bare
         and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare)
     ):
-        reading.problem(place, f"invalid requirement: {bare[:80]!r}")
+        meant = _SINGLE.sub("==", bare) if _SINGLE.search(bare) else ""
+        told = f"; a pin has two equals signs: {meant[:80]}" if meant else ""
+        reading.problem(place, f"invalid requirement: {bare[:80]!r}{told}", is_refused=bool(meant))
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:

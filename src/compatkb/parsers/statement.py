@@ -156,6 +156,7 @@ class ParseProblem(NamedTuple):
 
     place: Place
     message: str
+    is_refused: bool = False  # installers refuse the file for it
 
 
 class Word(NamedTuple):
@@ -224,10 +225,10 @@ class ParsedFile:
         if len(self.calls) < MOST_CALLS:
             self.calls.append(tuple(words))
 
-    def problem(self, place: Place, message: str) -> None:
+    def problem(self, place: Place, message: str, *, is_refused: bool = False) -> None:
         """Note a place that cannot be read, unless there are many already."""
         if len(self.problems) < 20:
-            self.problems.append(ParseProblem(place, message))
+            self.problems.append(ParseProblem(place, message, is_refused))
 
 
 _REFERENCE = re.compile(

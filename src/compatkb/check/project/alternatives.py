@@ -26,6 +26,7 @@ def edit_of(one: InstalledProduct, text: str) -> tuple[Edit, ...]:
     written = located.statement.text
     match = _PINNED.fullmatch(written)
     is_plain = required.requirement.role is RequirementRole.INSTALL and not located.statement.derived
+    is_plain = is_plain and not required.requirement.hashed  # of another version the hashes are others
     if not match or not is_plain or not located.document.text.startswith(written, start):
         return ()
     if normal(match["name"].partition("[")[0]) != normal(text.partition("==")[0]):

@@ -8,7 +8,7 @@ from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
 from compatkb.check.project import index_rules, metadata, pairs, pins, resolution
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
-from compatkb.check.project.environments import MOST_STATEMENTS, Project
+from compatkb.check.project.environments import MOST_STATEMENTS, LocatedStatement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import CheckRule, FileRole
@@ -22,6 +22,7 @@ _MOST_UNREADABLE = 3
 """More lines than these that are none of a file's kind: it is of another kind, such as a list that conda has exported."""
 _OTHER_LIST = re.compile(r"(?:^|[-_.])(?:apt|apk|brew|conda|mamba|system|npm|julia|r)[-_.]", re.IGNORECASE)
 _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z][\w-]*")
 _LABEL = re.compile(r"\+[\w.]+")
 
 TOPICS = (index_rules, metadata, pairs, pins)
@@ -39,9 +40,11 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
             for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
-                yield finding._replace(column=problem.place.column)
+                level = Severity.ERROR if problem.is_refused else finding.level
+                yield finding._replace(column=problem.place.column, level=level)
     yield from _too_long(readings)
     project = Project(context.facts, readings, files_with_an_index(context.documents))
+    yield from _no_files(project)
     for document, more in project.unjudged():
         if project.read[document.path][1].kind == _ANY_PURPOSE:
             continue
@@ -58,6 +61,17 @@ def _is_of_others(document: TextDocument, reading: ParsedFile) -> bool:
     is_list = reading.kind in ("requirements", "constraints")
     has_any = any(isinstance(one, Requirement | Include) for one in reading.statements) or _PACKAGE.search(document.text)
     return is_list and (not has_any or _OTHER_LIST.search(posixpath.basename(reading.path)) is not None)
+
+
+def _no_files(project: Project) -> Iterator[Finding]:
+    """Yield options that take a file and are given the name of a package."""
+    for document, reading in project.read.values():
+        for one in reading.statements:
+            is_name = isinstance(one, Include) and _NAME.fullmatch(one.path) and project.product(one.path.lower(), "pip")
+            if isinstance(one, Include) and is_name and project.target(document.path, one.path, reading) is None:
+                message = f"-r takes a file, and {one.path} is a package"
+                finding = document.finding(UNREADABLE, *LocatedStatement(document, one).span, message, fix="leave out -r")
+                yield finding._replace(level=Severity.ERROR)
 
 
 def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Finding]:

@@ -18,7 +18,9 @@ _SETTING = re.compile(
     r"^[ \t]*(?:\[\[index\]\]|(?:UV_|PIP_)?(?:(?:extra[-_]|default[-_])?index(?:[-_]url)?|find[-_]links)[ \t]*=)",
     re.MULTILINE | re.IGNORECASE,
 )
-_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b|\b(?:uv|pdm) export\b")  # what is exported has the project's overrides
+_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b")
+_EXPORTING = re.compile(r"\b(?:uv|pdm) export\b")
+_OVERRIDES = re.compile(r"\boverride-dependencies\b|\bresolution\.overrides\b|\bno-build-isolation\b")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync|export)\b.*", re.MULTILINE)
 _OF_A_MACHINE = re.compile(r"^[ \t-]*+(?:\w[\w.-]*+[ \t]*@[ \t]*)?file:///(?!\$)", re.MULTILINE)
 _FROM = re.compile(r"^FROM[ \t]+(.*)", re.MULTILINE | re.IGNORECASE)
@@ -75,9 +77,14 @@ def names_an_index(text: str) -> bool:
     return bool(_INDEX.search(text) or _VARIABLE.search(text) or "/whl/" in text)
 
 
-def is_resolved_otherwise(text: str) -> bool:
-    """Return whether a comment of a file has the command that makes or installs it, by no metadata or by others."""
-    return any(_OTHERWISE.search(line) for line in _COMMAND.findall(text))
+def is_resolved_otherwise(text: str, manifests: Iterable[str]) -> bool:
+    """Return whether a comment of a file has the command that makes or installs it, by no metadata or by others.
+
+    What is exported has the overrides of the manifest that it was exported from.
+    """
+    lines = _COMMAND.findall(text)
+    is_exported = any(_EXPORTING.search(line) for line in lines)
+    return any(_OTHERWISE.search(line) for line in lines) or (is_exported and any(map(_OVERRIDES.search, manifests)))
 
 
 def names_its_index(text: str) -> bool:

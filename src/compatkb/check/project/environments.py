@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from compatkb.check.document import TextDocument
+from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.core.names import normal
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import (
@@ -94,7 +95,7 @@ class ProjectEnvironment:
         self.borrowed = borrowed
         self.is_unchecked = False  # what installs the file goes by no metadata, or by others
         self.is_locked = False  # a lock beside it says what is chosen
-        self.missing = False  # it includes a file that is not there
+        self.missing: set[int] = set()  # the steps that include a file that is not there
         self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
 
     @cached_property
@@ -185,7 +186,9 @@ class Project:
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=uses_uv)
-                environment.is_unchecked = document.path in self._unchecked
+                manifests = (one.text for one, of in self.read.values() if of.kind in _MANIFESTS)
+                is_otherwise = is_resolved_otherwise(document.text, manifests)
+                environment.is_unchecked = document.path in self._unchecked or is_otherwise
                 environment.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 pairs = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
                 around = group.rpartition("#")[0]  # of what an environment lies in, it has all that is not installed there
@@ -269,7 +272,7 @@ class Project:
     ) -> None:
         target = self.target(located.document.path, include.path, self.read[located.document.path][1])
         if target is None:
-            environment.missing = True
+            environment.missing.add(include.step)
             return
         if target in chain or len(chain) > _DEEPEST:
             return
@@ -277,7 +280,7 @@ class Project:
         inner = []
         for statement in reading.statements:
             if reading.kind == "pyproject" and statement.group != MAIN:
-                environment.missing = True  # which extras and groups are asked for is not read; they may exclude each other
+                environment.missing.add(include.step)  # which extras and groups are asked for is not read
                 continue
             moved = statement._replace(group=include.group, step=include.step)
             if include.role is not RequirementRole.INSTALL and isinstance(moved, Requirement | Include):

@@ -17,6 +17,8 @@ from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import IndexUse, RequirementRole
 from compatkb.store.records import Element
 
+_LABEL_OF_RUN = re.compile(r"==[^;]*\+\$\{")
+
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
@@ -25,19 +27,46 @@ INDEX = CheckRule(
 @SETTINGS.rule(INDEX)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what the indexes of an environment lack, and those that are none."""
+    dead: dict[int, Finding] = {}
     for located, use in plan.environment.indexes:
-        if use.group == plan.environment.group and (dead := _dead(located, use, queries)):
-            yield dead
+        if use.group == plan.environment.group and (finding := _dead(located, use, queries)):
+            dead[use.step] = finding
     for required in plan.requirements:
         requirement = required.requirement
         if requirement.group != plan.environment.group or requirement.tool == "conda":
             continue  # judged where it is stated
-        if requirement.unknown or requirement.url:
+        if requirement.url:
             continue
-        if undeclared := _undeclared(plan, required):
+        if requirement.unknown:
+            yield from _labelled(plan, required, queries)
+        elif undeclared := _undeclared(plan, required):
             yield undeclared
         elif (allowed := queries.allowed(required.product, [requirement.specifier])) and allowed.mask:
-            yield from _index(plan, required, allowed, queries)
+            for finding in _index(plan, required, allowed, queries):
+                if other := dead.get(requirement.step):  # one fault, which stops this command
+                    dead[requirement.step] = _with_what_it_lacks(other, finding)
+                else:
+                    yield finding
+    yield from dead.values()
+
+
+def _with_what_it_lacks(dead: Finding, lacking: Finding) -> Finding:
+    """Return the finding about an index that serves nothing with the first package that is nowhere else."""
+    told, names, _ = dead.message.partition("; ")
+    if names and (dead.level is Severity.ERROR or lacking.level is not Severity.ERROR):
+        return dead
+    level = Severity.ERROR if lacking.level is Severity.ERROR else dead.level
+    return dead._replace(level=level, message=f"{told}; {lacking.brief} is on no other one that is asked")
+
+
+def _labelled(plan: InstallPlan, required: ProductRequirement, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a pin whose label only a run tells, where no index is asked that has labelled builds."""
+    asked = sources_of(plan, required.requirement.step, required.requirement, queries)
+    is_plain = asked.known and asked.channels == {queries.own} and not queries.names_index
+    if _LABEL_OF_RUN.search(required.requirement.text) and is_plain and not plan.environment.borrowed:
+        message = f"builds of {required.product.name} with a label are never on the default index, which alone is asked here"
+        finding = at(required.located, INDEX, message, fix="add --extra-index-url with the index of that label")
+        yield finding._replace(level=Severity.ERROR)
 
 
 def _dead(located: LocatedStatement, use: IndexUse, queries: ProjectQueries) -> Finding | None:
@@ -46,21 +75,13 @@ def _dead(located: LocatedStatement, use: IndexUse, queries: ProjectQueries) -> 
     if instead := queries.superseded.get(channel or ""):
         message = f"{use.url} was replaced: newer instructions for the same releases name another index"
         return at(located, INDEX, message, fix=f"name {queries.addresses[instead][0]} by --extra-index-url")
-    base, _, label = address(use.url).rpartition("/")
-    kind = label.rstrip("0123456789.")
-    siblings = {name.rpartition("/")[2] for name in queries.channels if name.rpartition("/")[0] == base}
-    if channel or kind == label or not kind or label in siblings:
+    near = queries.numbers_in_place_of(use.url)
+    if not near:
         return None
-    numbers = sorted(_number(one) for one in queries.labels_today if one.rstrip("0123456789.") == kind and one in siblings)
-    if not numbers or not numbers[0] < _number(label) < numbers[-1]:
-        return None
-    near = ", ".join(sorted((one for one in siblings if one.rstrip("0123456789.") == kind), key=_number)[-4:])
-    message = f"{use.url} is no index: PyTorch has builds for {near} and others, and none for {label}"
-    return at(located, INDEX, message, fix="name the index of one of these builds")
-
-
-def _number(label: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", label))
+    label = address(use.url).rpartition("/")[2]
+    message = f"{use.url} is no index: PyTorch has builds for {', '.join(near)} and others, and none for {label}"
+    finding = at(located, INDEX, message, fix="name the index of one of these builds")
+    return finding._replace(level=Severity.ERROR) if use.style == "index-url" else finding
 
 
 def _undeclared(plan: InstallPlan, required: ProductRequirement) -> Finding | None:
@@ -82,7 +103,7 @@ def _index(
 ) -> Iterator[Finding]:
     """Yield a pin whose builds are all elsewhere than where the installer looks, or a package that no index asked has."""
     requirement, environment = required.requirement, plan.environment
-    if environment.borrowed or environment.missing:
+    if environment.borrowed or requirement.step in environment.missing:
         return
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return
@@ -97,7 +118,7 @@ def _index(
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
         return
     text = required.document.text
-    if is_exported(text) or names_its_index(text):
+    if (is_exported(text) and queries.names_index) or names_its_index(text):
         return
     if replaced := _replaced(required, builds, asked.channels, queries):
         yield replaced

@@ -51,7 +51,7 @@ def _lasts(use: IndexUse, step: int) -> bool:
 
 
 def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
-    channels = [queries.channels.get(address(url)) for url in urls]
+    channels = [queries.channels.get(address(url)) for url in urls if not queries.is_dead(url)]
     whole = all(c and queries.addresses[c][1] != "find-links" for c in channels)  # such a page may list more than its time
     return Sources(frozenset(filter(None, channels)), whole)
 

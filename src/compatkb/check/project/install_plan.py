@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
 from compatkb.check.rules import Registry
@@ -69,7 +68,7 @@ class InstallPlan:
 
     def resolves(self, step: int) -> bool:
         """Return whether the installer of a step looks at what packages need."""
-        if self.environment.is_unchecked or is_resolved_otherwise(self.environment.document.text):
+        if self.environment.is_unchecked:
             return False
         overrides = (one.role is RequirementRole.OVERRIDE and one.step == step for _, one in self.environment.includes)
         return not any(overrides) and not any(flag.startswith("--no-deps") for flag in self.environment.flags.get(step, ()))

@@ -64,6 +64,9 @@ def lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
     The default index takes no labels (PEP 440), and an index that is named for a label has builds with that one; of others a
     list has to be whole.
     """
+    product = builds[0].product
+    if channel == queries.own and queries.is_decided(product):
+        return not any(channel in e.channels for e in queries.facts.elements(product))  # nor will it ever have any
     label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
     labels = {build.version.partition("+")[2] for build in builds}
     if "" not in labels and (channel == queries.own or _is_of_label(builds[0].product, channel, label, queries)):

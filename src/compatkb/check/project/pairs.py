@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from compatkb.check.project.alternatives import edit_of, fitting
+from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, supported_pythons
 from compatkb.check.project.pins import about_end, at, short
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
-from compatkb.check.project.resolution import TOGETHER, judge, where
+from compatkb.check.project.resolution import TOGETHER, judge, unlisted, where
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Certainty, Role
@@ -30,6 +30,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         texts = " and ".join(_with_place(installed, required.located.document.path))
         message = f"no version of {required.product.name} is admitted by {texts}, which one step asks for"
         yield at(required.located, CONTRADICT, message)
+    yield from unlisted(plan, queries)
     final = [one for one in plan.final.values() if one.allowed.mask and not _pinned_by_metadata(one, queries)]
     if len(final) < 2:
         return
@@ -82,7 +83,7 @@ def _chosen(
         if one.step < 0 or one.tool == "conda" or not one.requirements:
             continue
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
-        if not sources.known:
+        if not sources.known and not queries.is_decided(one.allowed.product):
             continue
         roles = queries.facts.products
         beside = [o.allowed for o in final if o.step == one.step and roles[o.allowed.product].role != Role.LEAF]
@@ -118,9 +119,11 @@ def _drifts(
 ) -> Finding | None:
     pin = exactly(chosen[one.allowed.product])
     for other in final:
-        if other is one or other.allowed.product not in chosen:
+        if other is one or queries.facts.products[other.allowed.product].role == Role.LEAF:
             continue
-        if queries.facts.products[other.allowed.product].role == Role.LEAF:
+        if other.allowed.product not in chosen:
+            if found := _drifts_beside(one, other, chosen[one.allowed.product], queries):
+                return found
             continue
         if not is_exact(other.allowed.text) and not queries.is_decided(one.allowed.product):
             continue  # what is chosen of both may move
@@ -143,8 +146,25 @@ def _drifts(
             message += "; it replaces what was there" if replaces else ""
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             fix = fix or about_end(element.product, queries)[1]
-            return at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
+            finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
+            is_certain = queries.is_decided(element.product) and denial.at_import and not replaces
+            return finding._replace(level=Severity.ERROR) if is_certain else finding
     return None
+
+
+def _drifts_beside(
+    one: InstalledProduct, other: InstalledProduct, element: Element, queries: ProjectQueries
+) -> Finding | None:
+    """Return that the last build of what has ended goes with nothing that another product may be, whatever is chosen of it."""
+    denial = queries.denial([exactly(element), other.allowed]) if other.allowed.text and other.allowed.mask else None
+    if not denial or not denial.at_import or not queries.is_decided(element.product):
+        return None
+    message = (
+        f"installers take {queries.facts.products[element.product].name} {element.version} here, which does not go with "
+        f"{shown(other, queries)} ({where(other, one)}): {short(denial.reason)} ({denial.basis})"
+    )
+    finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=about_end(element.product, queries)[1])
+    return finding._replace(level=Severity.ERROR)
 
 
 def _pin(

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.lookups import urls
-from compatkb.check.project.alternatives import uses_uv
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared
@@ -30,6 +29,7 @@ PLATFORM = CheckRule(
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
+_DECLARING = ("pyproject", "setup.cfg", "setup.py")
 NOT_JUDGED = "so it is not judged"
 _LABEL = re.compile(r"\+[\w.]+")
 
@@ -113,7 +113,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     version = specifier.removeprefix("==").strip()
     product = required.product
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
-    if not asked.known:
+    is_final = queries.is_decided(product.id) and "+" not in version  # then no index ever had another one
+    if not asked.known and not is_final:
         return  # of other indexes and pages of links the data have no list
     if is_newer(queries.facts, product, version):
         known = f"the newest known is {newest_known(queries.facts, product.id)}"
@@ -125,7 +126,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if "+" in version:
         sources = never_built(product.id, version, queries)
     else:
-        sources = queries.lookups.covered(product, version, queries.lists_until, queries.serving(product.id, asked.channels))
+        channels = None if is_final else queries.serving(product.id, asked.channels)
+        sources = queries.lookups.covered(product, version, queries.lists_until, channels)
     if sources is None:
         return
     close = _near(product.id, version, queries)
@@ -256,7 +258,7 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     bounds = [(located, python) for located, python in environment.pythons if not python.runs]
     installable = [e for e in queries.facts.elements(allowed.product) if e.installable]
     is_bounded = bool(installable) and not allowed.mask >> installable[-1].idx & 1  # a newer release may have what these lack
-    if environment.reading.kind != "pyproject" or not bounds or not is_bounded or not allowed.mask or installed.step < 0:
+    if environment.reading.kind not in _DECLARING or not bounds or not is_bounded or not allowed.mask or installed.step < 0:
         return
     if queries.facts.products[allowed.product].role == Role.LEAF or any(w.requirement.marker for w in installed.requirements):
         return
@@ -270,12 +272,12 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     name = f"{queries.facts.products[allowed.product].name} {allowed.text.removeprefix('==')}"
     names = ", ".join(e.version for e in refused)
     message = f"requires-python admits Python {names}, for which {name} has nothing"
-    is_refused = uses_uv(environment.document.text) or installed.tool == "poetry"
     is_old = refused[0].idx < fit[0].idx
     fix = f'write ">={fit[0].version}"' if is_old else f'add "<{refused[0].version}"'
     finding = at(located, PLATFORM, message, fix=fix, about=f"{located.document.path} python", brief=name)
-    certain = Severity.ERROR if is_refused else Severity.WARNING
-    yield finding._replace(level=certain if is_old else Severity.INFO)  # one that is newer need not be used
+    newest = queries.allowed(queries.facts.products[allowed.product], [f"=={installable[-1].release}"])
+    by_the_pin = newest and any(not queries.has_nothing_for(newest, e) for e in refused)  # and by nothing newer than all of it
+    yield finding._replace(level=Severity.ERROR if is_old or by_the_pin else Severity.INFO)
 
 
 def _toolkit(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

@@ -61,6 +61,7 @@ class Denial(NamedTuple):
     of_device: bool = False  # what is installed is for another device, and installs and imports all the same
     is_claimed: bool = True  # one says so of the other; else a platform is missing, and installers may build what has no wheel
     stops: bool = False  # metadata or imports refuse, beyond what is asked of a package only if it is there
+    by_metadata: bool = False  # all that is said is in metadata, so that installers refuse every version of ranges, too
     at_import: bool = False  # an import refuses, whatever installers did
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
     demand: str = ""  # what to write as the metadata of one of them ask, where nothing near was sought
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
+_OPTION = re.compile(r"(?<!\S)(?:--[\w-]+|-[fi])[=\s]+[\"']?(https?://[^\s\"'`]+)")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
 MOST_LOOKS = 64
@@ -123,6 +125,24 @@ class ProjectQueries:
         """The index that replaced each one that makers name no more, by id."""
         return {channel.id: channel.instead for channel in self.facts.channels if channel.instead}
 
+    def numbers_in_place_of(self, url: str) -> tuple[str, ...]:
+        """Return the labels near to that of an address which is named as an index of builds and is none; empty for others."""
+        base, _, label = address(url).rpartition("/")
+        kind = label.rstrip("0123456789.")
+        siblings = {name.rpartition("/")[2] for name in self.channels if name.rpartition("/")[0] == base}
+        if address(url) in self.channels or kind == label or not kind or label in siblings:
+            return ()
+        numbers = sorted(_number(one) for one in self.labels_today if one.rstrip("0123456789.") == kind and one in siblings)
+        if not numbers or not numbers[0] < _number(label) < numbers[-1]:
+            return ()
+        alike = sorted((one for one in siblings if one.rstrip("0123456789.") == kind), key=_number)
+        above = [one for one in alike if _number(one) > _number(label)]
+        return tuple(dict.fromkeys([*alike[: -len(above)][-2:], *above[:2], alike[-1]]))
+
+    def is_dead(self, url: str) -> bool:
+        """Return whether an address serves nothing: a page that makers have replaced, or an index that never was."""
+        return self.channels.get(address(url)) in self.superseded or bool(self.numbers_in_place_of(url))
+
     @cached_property
     def addresses(self) -> Mapping[str, tuple[str, str]]:
         """The address and the style of each channel, by id."""
@@ -151,7 +171,11 @@ class ProjectQueries:
     @cached_property
     def names_index(self) -> bool:
         """Whether anything of the project names an index, however it is meant."""
-        return any(names_an_index(document.text) for document in self.context.documents)
+        return any(names_an_index(self._without_dead(document.text)) for document in self.context.documents)
+
+    def _without_dead(self, text: str) -> str:
+        """Return a text without the options that name what serves nothing."""
+        return _OPTION.sub(lambda match: "" if self.is_dead(match[1]) else match[0], text)
 
     @cached_property
     def locks_with_uv(self) -> bool:
@@ -307,7 +331,9 @@ class ProjectQueries:
         at_import = any(not e.in_metadata and e.kind != Kind.CONSTRAINS and not self._is_pure(e) for e in main_cause.edges)
         stops |= at_import
         basis = _basis(main_cause)
-        return Denial(reason, basis, sources, products, near_by, of_device, is_claimed, stops, at_import, unbuilt)
+        edges = [e for one in answer.causes for e in one.edges]
+        by_metadata = is_claimed and all(e.in_metadata or self._is_of_metadata(e) for e in edges)
+        return Denial(reason, basis, sources, products, near_by, of_device, is_claimed, stops, by_metadata, at_import, unbuilt)
 
     def _is_of_metadata(self, edge: Edge) -> bool:
         """Return whether a claim is what the metadata of a package exclude of a runtime, as it is recorded of ranges of it."""
@@ -417,6 +443,11 @@ class ProjectQueries:
         mask = sum(1 << e.idx for e in self.elements(allowed.product, allowed.mask) if channels & set(e.channels))
         return allowed._replace(mask=mask)
 
+    def metadata_bound(self, element: Element, other: str) -> str | None:
+        """Return what the metadata of a build demand of another product, None where they demand nothing, or with an extra."""
+        edges = (e for e in self.facts.edges(element.product, other) if e.in_metadata and e.of_mask >> element.idx & 1)
+        return next((e.spec for e in edges if e.kind == Kind.NEEDS and not e.extra), None)
+
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
         return requires(self.facts.edges(element.product, other), element.idx)
@@ -435,6 +466,10 @@ class ProjectQueries:
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""
         return refused_by(self.facts.edges(element.product, other), element.idx) & (1 << len(self.facts.elements(other))) - 1
+
+
+def _number(label: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", label))
 
 
 def address(url: str) -> str:

@@ -1,17 +1,19 @@
 """Judges what an environment holds as one whole: its conflicts, and the one set of pins that mends all of them."""
 
-from itertools import combinations
+from collections.abc import Iterator
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
-from compatkb.check.project.listed import demanded, may_have
+from compatkb.check.project.listed import cited, demanded, may_have
 from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
@@ -69,6 +71,27 @@ def judge(plan: InstallPlan, final: list[InstalledProduct], queries: ProjectQuer
             conflicts = [one for one in conflicts if one not in near]
         findings.append(_finding(group, plan, queries))
     return findings
+
+
+def unlisted(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield exact pins that the data do not list, where the metadata of another exact pin of the step admit none such."""
+    exact = [one for one in plan.final.values() if one.allowed.exact and one.requirements and not one.is_at_address]
+    for one, other in permutations((one for one in exact if one.tool != "conda" and plan.resolves(one.step)), 2):
+        product, version = one.requirements[-1].product, one.allowed.text.removeprefix("==").partition("+")[0]
+        if one.allowed.mask or not other.allowed.mask or one.step != other.step or "," in version:
+            continue
+        builds = [e for e in queries.elements(other.allowed.product, other.allowed.mask) if e.installable]
+        specs = [queries.metadata_bound(e, product.id) for e in builds]
+        if not specs or any(spec is None or admits(Scheme(product.scheme), spec, version) for spec in specs):
+            continue
+        if queries.lookups.covered(product, version, queries.lists_until) is not None:
+            continue  # told as a version that never was
+        message = (
+            f"{product.name} {version} does not work with {shown(other, queries)} ({where(other, one)}): "
+            f"{shown(other, queries)} needs {product.id} {(specs[0] or '').removeprefix('==')}, not {version} (stated)"
+        )
+        fix = f"write {one.requirements[-1].requirement.name}{specs[0]}"
+        yield at(one.parts[-1].located, TOGETHER, message, sources=cited(queries, builds[-1]), fix=fix)
 
 
 def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) -> Finding:
@@ -224,7 +247,8 @@ def _denied(
     between = denial.products - {first.allowed.product, last.allowed.product}
     is_stopped = denial.stops and not any(known[third].role == Role.PACKAGE for third in between if third in known)
     is_doubtful = denial.basis == "inferred" or denial.of_device or overwrites or replaced
-    is_certain = is_exact_pair and is_stopped and not is_doubtful
+    is_bounded = all(part.allowed.text and not part.is_at_address for part in (first, last))
+    is_certain = (is_exact_pair or (is_bounded and denial.by_metadata)) and is_stopped and not is_doubtful
     if not is_certain and not all(place_of(w.document.path) is FileRole.INSTALLED for w in asked[-1:]):
         return None
     is_refused = denial.at_import or (first.step == last.step and plan.resolves(last.step))

@@ -4,14 +4,16 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from compatkb.core.text_position import SourceText
 from compatkb.parsers.commands import tools
 from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active, add_settings, environment_of
 from compatkb.parsers.shell import Shell
-from compatkb.parsers.source import Fragment, SourceFile
-from compatkb.parsers.statement import ParsedFile, Word
+from compatkb.parsers.source import Fragment, Segment, SourceFile
+from compatkb.parsers.statement import Group, ParsedFile, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
+_COMMAND_OF_VARIABLE = re.compile(r"\w+=([\"'])((?:\S*python\S* -m )?pip[\d.]* install [^\"'`$]*)\1$")
 _OF_ENVIRONMENT = re.compile(r"(?!/usr/|/opt/conda/bin/|/bin/).+/(?:bin|Scripts)/(?:pip|python)[^/]*$")
 _CONDA = re.compile(r"(?:.*/)?(?:conda|mamba|micromamba)")
 _SYSTEM = {"zypper": "zypper", "apk": "apk"}
@@ -33,6 +35,8 @@ def read_shell(fragment: Fragment, scope: CommandScope) -> None:
         known = len(shell.groups)
         for name, word in command.settings.items():
             add_settings(scope, name, word, active(scope, command.group))
+            if not command.words and (match := _COMMAND_OF_VARIABLE.match(word.raw)):
+                _read_value(fragment.source, match, name, word, scope)
         if command.words:
             scope.reading.call(command.words)
             own = command.settings.get("VIRTUAL_ENV")
@@ -40,6 +44,16 @@ def read_shell(fragment: Fragment, scope: CommandScope) -> None:
     for opener, inner in shell.heredocs:
         if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):
             read_shell(inner, scope.changed(group=shell.group))
+
+
+def _read_value(source: SourceText, match: re.Match[str], name: str, word: Word, scope: CommandScope) -> None:
+    """Add what a variable installs whose value is a command that another program runs, as an environment of its own."""
+    start = source.offset(*word.place)
+    is_run_here = re.search(rf"\$\{{?{name}\b", source.text) is not None
+    if not is_run_here and source.text.startswith(word.raw, start):
+        group = f"variable:{word.place.line}"
+        scope.reading.groups[group] = Group(group, "block", f"the command in {name}")
+        read_shell(Fragment(source, [Segment(match[2], start + match.start(2))]), scope.changed(group=group))
 
 
 def read_command(words: Sequence[Word], scope: CommandScope, group: str, environment: str = "") -> None:
