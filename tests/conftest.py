@@ -34,6 +34,7 @@ SEEN = re.compile(r"seen = ([0-9-]{10})")
 TOGETHER = {
     "tests/web/": "site",
     **{f"tests/test_{name}.py": name for name in ("diagnose", "oracle", "package", "layers", "database", "doctor", "export")},
+    "tests/test_newer.py": "newer",
     "tests/test_kinds.py": "knowledge",
     "tests/test_proofs.py::test_shipped": "knowledge",
     "tests/test_disputes.py::test_every_open": "knowledge",

@@ -46,10 +46,8 @@ def test_every_form_has_its_example(run: Runner) -> None:
     [
         ("torch==2.8.0", "--device", "xpu", "--os", "linux"),
         ("torch", "--device", "cpu", "--os", "debian13"),
-        ("ipex", "--device", "xpu"),
         ("torch==2.8.0", "--device", "xpu", "--device", "cpu", "--os", "linux"),
         ("torch==2.6.0", "--device", "xpu", "--os", "windows"),
-        ("neural-compressor", "--device", "cpu", "--os", "linux"),
     ],
     ids=" ".join,
 )

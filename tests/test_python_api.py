@@ -65,14 +65,12 @@ def test_assert_compatible(tmp_path: Path) -> None:
 
 
 QUESTIONS = (
-    ("torch==2.8", "xpu"), ("torch==2.5.0", "ipex==2.4.0"), ("torch==2.7.1", "ipex==2.8.0", "py3.11"), ("B580", "windows11"),
-    ("torch==2.6", "torchvision", "cpu"), ("transformers==4.50.0", "torch==2.6.0"), ("vllm", "cpu", "linux"),
-    ("torch==2.4", "xpu"),
+    ("torch==2.8", "xpu"), ("torch==2.5.0", "ipex==2.4.0"), ("B580", "windows11"), ("transformers==4.50.0", "torch==2.6.0"),
 )  # fmt: skip
 
 
 def test_several_threads_may_ask() -> None:
-    """Questions of eight threads at once, of one object, have the answers that one thread gets; any thread reads them."""
+    """Questions of four threads at once, of one object, have the answers that one thread gets; any thread reads them."""
     alone = KnowledgeBase()
     expected = [alone.explain(*words) for words in QUESTIONS]
     shared, start = KnowledgeBase(), Barrier(len(QUESTIONS))

@@ -38,10 +38,11 @@ def drawn(asker: Asker, count: int) -> list[PageQuestion]:
     return found
 
 
-def test_pages_say_what_the_screen_says(asker: Asker) -> None:
+@pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.long)])
+def test_pages_say_what_the_screen_says(asker: Asker, count: int) -> None:
     """The sentence, the ways out in their order, and what stands beside are those of the screen."""
     site, seen = Site(asker, live=True), set()
-    for question in (PageQuestion((("ipex", "2.8"),), (), ("xpu",)), *drawn(asker, 60)):
+    for question in (PageQuestion((("ipex", "2.8"),), (), ("xpu",)), *drawn(asker, count)):
         view = asker.view(question)
         page = site.answer_page(question)
         assert str(escape(view.headline)) in page
@@ -49,19 +50,20 @@ def test_pages_say_what_the_screen_says(asker: Asker) -> None:
         for beside in view.beside if view.is_positive else ():
             assert str(pages.prose(beside.text)) in page
             seen.add(beside.kind)
-    assert seen >= {"successor", "default-index"}
+    assert count < 60 or seen >= {"successor", "default-index"}
 
 
-def test_ways_lead_to_what_they_name(asker: Asker) -> None:
+@pytest.mark.parametrize("count", [20, pytest.param(120, marks=pytest.mark.long)])
+def test_ways_lead_to_what_they_name(asker: Asker, count: int) -> None:
     """The question behind a way out has an answer, whose command has the pins that the way shows."""
     followed = 0
-    for question in drawn(asker, 120):
+    for question in drawn(asker, count):
         for way in shown_of(asker, question, asker.view(question))["ways"]:
             stack = asker.view(way.question).stacks[0]
             assert stack.verdict == way.verdict, (question, way)
             assert set(commands.pip_commands(stack, shell_of(stack))) <= {*way.command.splitlines()}, (question, way)
             followed += 1
-    assert followed > 20
+    assert followed > count / 6
 
 
 def test_errors_are_reported_where_the_package_says(asker: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
