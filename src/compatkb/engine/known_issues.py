@@ -159,7 +159,16 @@ def _within(product: Product | None, spec: str, version: str) -> bool | None:
 
 def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
     """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
-    held = [(condition, holds(facts, condition, place)) for condition in issue.conditions]
-    if any(holding is False for _, holding in held):
-        return None
-    return IssueMatch(issue, tuple(condition for condition, holding in held if holding is None))
+    unsaid = []
+    for condition in issue.conditions:
+        holding = holds(facts, condition, place)
+        if holding is False:
+            return None
+        if holding is None:
+            unsaid.append(condition)
+    return IssueMatch(issue, tuple(unsaid))
+
+
+def matches_at(facts: Snapshot, place: Surroundings) -> list[IssueMatch]:
+    """Return the issues that count for preferences and that a place has or may have."""
+    return [match for issue in known_issues(facts) if issue.ranks and (match := match_at(facts, issue, place))]

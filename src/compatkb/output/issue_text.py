@@ -15,8 +15,7 @@ from compatkb.engine.known_issues import (
     IssueMatch,
     KnownIssue,
     Surroundings,
-    known_issues,
-    match_at,
+    matches_at,
 )
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import Names
@@ -109,12 +108,10 @@ def place_issues(names: Names, place: Surroundings, members: Collection[str]) ->
 
 def _matches(names: Names, place: Surroundings) -> list[IssueMatch]:
     """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none."""
-    found = (match_at(names.facts, issue, place) for issue in known_issues(names.facts) if issue.ranks)
     return [
         match
-        for match in found
-        if match
-        and match.issue.state != "not-reproduced"
+        for match in matches_at(names.facts, place)
+        if match.issue.state != "not-reproduced"
         and all(condition.product != HARDWARE for condition in match.unsaid)
         and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
     ]

@@ -233,7 +233,7 @@ class Presenter(Causes):
 
     def _index(self, element: Element, stack: Stack) -> ChannelRecord | None:
         """Return the index to take a build from: the one made for the stack's only hardware, else the first."""
-        known = {channel.id: channel for channel in self.facts.channels if channel.is_index}
+        known = self.facts.indexes
         leaf = self.facts.products[element.product].role == Role.LEAF
         fitting = [known[c] for c in (element.channels or (("default",) if leaf else ())) if c in known]
         hardware = set(stack.known.get(HARDWARE, ()))

@@ -147,7 +147,7 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
-    indexes = {channel.id for channel in queries.facts.channels if channel.is_index}
+    indexes = frozenset(queries.facts.indexes)
     there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
     builds = [e.version for e in there if e.release == version.partition("+")[0]]
     if "+" in version and builds:

@@ -176,6 +176,11 @@ class ProductQueries(SolverQueries):
         """The package indexes, in the order of the data."""
         return self.records(ChannelRecord, "from channel order by rowid")
 
+    @cached_property
+    def indexes(self) -> dict[str, ChannelRecord]:
+        """The channels that installers can ask, by id."""
+        return {channel.id: channel for channel in self.channels if channel.is_index}
+
     def served_devices(self) -> tuple[str, ...]:
         """Return the devices that a route reaches, those of preferred routes first."""
         return tuple(dict.fromkeys(device for route in self.routes for device in route.devices))
