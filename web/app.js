@@ -74,7 +74,7 @@
   let worker = null;
   let number = 0;
   const waiting = new Map();
-  const engine = (query, tell) => new Promise((resolve, reject) => {
+  const engine = (query, tell, mine = false) => new Promise((resolve, reject) => {
     if (!worker) {
       worker = new Worker(new URL(body.dataset.engine, location.href), { type: "module" });
       worker.onmessage = ({ data }) => {
@@ -91,7 +91,7 @@
     }
     number += 1;
     waiting.set(number, { resolve, reject, tell });
-    worker.postMessage({ id: number, query });
+    worker.postMessage({ id: number, query, mine });
   });
   const quoted = (word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\"'\"'")}'`);
   const line = (query) => {
@@ -180,8 +180,48 @@
     if (disk) location.assign(url); else go(url);
   });
   const asked = (form) => new URLSearchParams([...new FormData(form)].filter(([, text]) => text.trim())).toString();
+  // ---- check mine: the server on this machine judges what was pasted, or the engine in this browser
+  const judge = async (form) => {
+    const query = new URLSearchParams([...new FormData(form)].filter(([, text]) => typeof text === "string")).toString();
+    const live = !body.dataset.written;
+    $("answer").setAttribute("aria-busy", "true");
+    say("Checking");
+    try {
+      const bar = $("progress");
+      const html = live ? await (await fetch(form.action, { method: "POST", body: new URLSearchParams(query) })).text()
+        : await engine(query, ({ loaded, total, word }) => { bar.hidden = false; bar.value = total ? loaded / total : 0; if (word) $("engine").textContent = "Starting the engine"; }, true);
+      bar.hidden = true;
+      if (!live) $("engine").textContent = "";
+      const made = new DOMParser().parseFromString(html, "text/html").getElementById("answer");
+      $("answer").replaceWith(made);
+      furnish();
+      say((made.querySelector(".bar strong, h2") || made).textContent);
+      made.focus({ preventScroll: true });
+      made.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      $("answer").removeAttribute("aria-busy");
+      $("engine").textContent = `The engine cannot answer here (${error.message}). In the terminal: compatkb check`;
+    }
+  };
+  const open = async (file) => {
+    $("text").value = await file.text();
+    const names = [...document.querySelectorAll("#mine select[name=name] option")].map((option) => option.value);
+    document.querySelector("#mine select[name=name]").value = names.includes(file.name) ? file.name : "";
+    $("mine").requestSubmit();
+  };
+  if ($("mine")) {
+    addEventListener("change", (event) => { if (event.target.id === "file" && event.target.files[0]) open(event.target.files[0]); });
+    for (const kind of ["dragover", "dragleave", "drop"]) {
+      addEventListener(kind, (event) => {
+        event.preventDefault();
+        $("text").classList.toggle("over", kind === "dragover");
+        if (kind === "drop" && event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
+      });
+    }
+  }
   addEventListener("submit", (event) => {
     const form = event.target;
+    if (form.id === "mine" && !disk && (!body.dataset.written || body.dataset.engine)) { event.preventDefault(); judge(form); return; }
     if (disk || form.method !== "get") return;
     event.preventDefault();
     go(`${form.action.split("?")[0]}?${asked(form)}`);
@@ -261,6 +301,7 @@
   const copy = async (button) => {
     const pre = button.parentElement.querySelector("pre");
     const text = pre.textContent;
+    const was = button.textContent;
     let done = false;
     try {
       await navigator.clipboard.writeText(text);
@@ -273,7 +314,7 @@
     }
     button.textContent = done ? "Copied" : "Selected";
     say(done ? "Copied" : "Selected; copy it with the keyboard");
-    setTimeout(() => { button.textContent = "Copy"; }, 1600);
+    setTimeout(() => { button.textContent = was; }, 1600);
   };
 
   // ---- the table of image tags: a filter

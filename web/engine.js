@@ -41,7 +41,7 @@ self.onmessage = async ({ data }) => {
     desk ||= begin();
     const made = await desk;
     const begun = performance.now();
-    const text = data.json ? made.answer(data.query) : made.page(data.query);
+    const text = data.json ? made.answer(data.query) : data.mine ? made.mine(data.query) : made.page(data.query);
     postMessage({ id: data.id, [data.json ? "json" : "html"]: text, taken: performance.now() - begun });
   } catch (error) {
     desk = null;

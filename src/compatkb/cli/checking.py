@@ -2,14 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
 from compatkb.check.config import NEVER, Settings, parse_settings
-from compatkb.check.document import CheckContext, TextDocument, diff, mended
+from compatkb.check.document import CheckContext, TextDocument, diff
+from compatkb.check.fixing import Fixed, Judge, fixed
 from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_text, parse_baseline
@@ -27,7 +28,6 @@ from compatkb.parsers.registry import states_versions
 
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
-_MOST_ROUNDS = 10
 Why = Annotated[bool, o.option("--why", "also print the sources of each finding")]
 Paths = Annotated[list[str] | None, o.word("[PATH]...", "files and folders (default: the working directory)")]
 Level = Literal["info", "warning", "error", "never"]
@@ -114,38 +114,6 @@ def check(
         return 0
     shown = Shown(report, asked, ("check", *(paths or ())), passed.total())
     return finish(shown, settings, form, reports, registry.Wanted(why, shell=shell or shell_here()))
-
-
-Judge = Callable[[Iterable[TextDocument]], CheckReport]
-"""What judges documents, as check and migrate do."""
-
-
-class Fixed(NamedTuple):
-    """Documents with all edits that mend findings, what is left to report, and how many findings are mended."""
-
-    documents: Mapping[str, TextDocument]  # by path
-    report: CheckReport
-    fixes: int
-
-
-def fixed(
-    report: CheckReport, documents: Iterable[TextDocument], judge: Callable[[Iterable[TextDocument]], CheckReport]
-) -> Fixed:
-    """Return what --fix writes and --diff shows: edits are made, and the result judged again, until none is left."""
-    by_path = {document.path: document for document in documents}
-    count = 0
-    for _ in range(_MOST_ROUNDS):  # what overlaps is mended in the next round
-        changed = {}
-        for path, document in by_path.items():
-            text, mending = mended(document, [finding for finding in report.findings if finding.path == path])
-            if text != document.text:
-                changed[path] = TextDocument(path, text, document.encoding, document.head)
-                count += len(mending)
-        if not changed:
-            break
-        by_path |= changed
-        report = judge(by_path.values())
-    return Fixed(by_path, report, count)
 
 
 def print_diff(documents: Iterable[TextDocument], outcome: Fixed) -> int:

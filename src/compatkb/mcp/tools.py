@@ -13,7 +13,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
-from compatkb.mcp.pins import PinnedSet, PinReader, guessed_name, new_side
+from compatkb.mcp.pins import PinnedSet, PinReader
 from compatkb.mcp.protocol import AgentTool
 from compatkb.output.catalog import product_screen, release_screen
 from compatkb.output.diagnosis import diagnosis_text, present_diagnosis
@@ -23,6 +23,7 @@ from compatkb.output.screen import text_of
 from compatkb.output.text import answer_text
 from compatkb.output.things import StackView
 from compatkb.output.view import AnswerView
+from compatkb.parsers.guessing import guessed_name, new_side
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot

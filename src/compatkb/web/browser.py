@@ -39,6 +39,10 @@ class Desk:
         except CompatkbError as error:
             return self.site.problem_page(problem_of(error))
 
+    def mine(self, form: str) -> str:
+        """Return the page that checks a text; the form is encoded as a browser posts it."""
+        return self.site.mine_page(parse_qsl(form, keep_blank_values=True))
+
     def answer(self, query: str) -> str:
         """Return what `resolve --format json` prints for a question; raises UsageError and GaveUpError."""
         question = read_question(parse_qsl(query, keep_blank_values=True, max_num_fields=MOST_WORDS))

@@ -23,11 +23,9 @@ from compatkb.web.pages import Site, sources
 
 WANTED = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """What a browser loads of Pyodide."""
-LEFT_OUT = frozenset(
-    ("authoring", "check", "cli", "docgen", "doctor", "export", "migrate", "parsers", "refresh", "schema", "validate")
-)
+LEFT_OUT = frozenset(("authoring", "cli", "docgen", "export", "mcp", "refresh", "schema", "validate"))
 """The parts of the program that give no answers."""
-LIBRARIES = ("jinja2", "markupsafe", "packaging")
+LIBRARIES = ("jinja2", "markdown_it", "markupsafe", "mdurl", "packaging", "yaml")
 _DOWNLOAD_SECONDS = 300
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 

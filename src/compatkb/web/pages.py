@@ -28,6 +28,7 @@ from compatkb.version import __version__
 from compatkb.web.answer_view import INSTALLERS, WORDS, recipes, shown_of
 from compatkb.web.asker import Asker
 from compatkb.web.choices import rows_of, value_of
+from compatkb.web.mine import KINDS_OF_TEXT, judge_text
 from compatkb.web.questions import Asked, PageQuestion, Parameters, question_of, read_asked
 from compatkb.web.responses import ProblemDetails
 from compatkb.web.screens import Part, parts_of
@@ -37,6 +38,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
 SECTIONS = (
     ("index.html", "Find"),
+    ("mine.html", "Check mine"),
     ("matrix.html", "Map"),
     ("products.html", "Releases"),
     ("eol.html", "End of life"),
@@ -284,6 +286,25 @@ class Site:
     def ask_page(self) -> str:
         """Return the page for questions that no page was written for."""
         return self.render("ask.html", "ask.html", "Ask – compatkb", boxed=(), chips=(), aside=())
+
+    def mine_page(self, parameters: Parameters = ()) -> str:
+        """Return the page that checks a text, with what is found in the one that was posted."""
+        given = dict(parameters)
+        mine, problem = None, ""
+        if given.get("text", "").strip():
+            try:
+                mine = judge_text(
+                    self.facts, self.asker.clock, *(given.get(name, "") for name in ("text", "name", "device", "os"))
+                )
+            except CompatkbError as error:
+                problem = str(error)
+        systems = [value for value in self.asker.form.values("os") if value.id in self.facts.families]
+        return self.render(
+            "mine.html", "mine.html", "Check mine: requirements, images and errors – compatkb", mine=mine, problem=problem,
+            text=given.get("text", ""), name=given.get("name", ""), device=given.get("device", ""), system=given.get("os", ""),
+            kinds=KINDS_OF_TEXT, devices=self.asker.form.devices, systems=systems,
+            description="Paste requirements, a Dockerfile or a traceback: what does not work together, and the mended file.",
+        )  # fmt: skip
 
     def problem_page(self, problem: ProblemDetails) -> str:
         """Return the page that says why a question has no answer."""

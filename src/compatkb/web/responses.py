@@ -78,15 +78,41 @@ class Api:
         self.facts, self.clock = facts, clock
 
     def respond(self, kind: str, parameters: Parameters) -> Response:
-        """Return the response to a call: `kind` is one of KINDS; what is wrong with it is a problem document."""
+        """Return the response to a call: `kind` is one of KINDS or POSTED; what is wrong with it is a problem document."""
         try:
-            return Response(200, JSON, KINDS[kind](self, list(parameters)))
+            return Response(200, JSON, {**KINDS, **POSTED}[kind](self, list(parameters)))
         except CompatkbError as error:
             return problem_response(problem_of(error))
 
     def answer(self, parameters: Parameters) -> Answer:
         """Return the answer to the question of an address; raises UsageError and GaveUpError."""
         return resolve(self.facts, read_question(parameters).request(self.facts, self.clock), patience())
+
+    def check(self, parameters: Parameters) -> str:
+        """Return what `check --format json` prints of a text; raises UsageError."""
+        from compatkb.check.report_text import Shown, report_json
+        from compatkb.web.mine import check_text
+
+        given = self._text(parameters, "name", "device", "os")
+        report, asked = check_text(self.facts, self.clock, *(given.get(n, "") for n in ("text", "name", "device", "os")))
+        return report_json(Shown(report, asked))
+
+    def diagnose(self, parameters: Parameters) -> str:
+        """Return what `diagnose --format json` prints of a text; raises UsageError."""
+        from compatkb.doctor.diagnose import diagnose
+        from compatkb.output.diagnosis import diagnosis_json, present_diagnosis
+
+        found = diagnose(self.facts, self._text(parameters)["text"], self.clock)
+        return diagnosis_json(present_diagnosis(self.facts, found, self.clock.day))
+
+    def _text(self, parameters: Parameters, *names: str) -> dict[str, str]:
+        """Return the members of a post; raises UsageError for unknown ones, and where there is no text."""
+        given = dict(parameters)
+        if unknown := sorted(given.keys() - {"text", *names}):
+            raise UsageError(f"unknown member {unknown[0][:60]!r}; known: {', '.join(('text', *names))}")
+        if not given.get("text", "").strip():
+            raise UsageError("there is no text; give it as the member text of a form or of a JSON object")
+        return given
 
     def resolve(self, parameters: Parameters) -> str:
         """Return the answer to a question as JSON; raises UsageError."""
@@ -157,3 +183,6 @@ KINDS: Mapping[str, Callable[[Api, list[tuple[str, str]]], str]] = {
     "search": Api.search,
 }
 """The calls of the API, each as the command of that name."""
+CHECK, DIAGNOSE = "check", "diagnose"
+POSTED: Mapping[str, Callable[[Api, list[tuple[str, str]]], str]] = {CHECK: Api.check, DIAGNOSE: Api.diagnose}
+"""The calls that a text is posted to."""

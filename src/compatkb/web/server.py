@@ -1,5 +1,7 @@
 """The server on this machine: pages and API answered by the engine, or a folder that holds a static site."""
 
+import asyncio
+import json
 import math
 import os
 import signal
@@ -24,11 +26,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.web.responses import KINDS, ProblemDetails, problem_response
-from compatkb.web.workers import ANSWER, FAILED, HTML, MISSING, SHIELD, Sent, Source, Workers, sent
+from compatkb.web.responses import CHECK, DIAGNOSE, KINDS, POSTED, ProblemDetails, problem_response
+from compatkb.web.workers import ANSWER, FAILED, HTML, MINE, MISSING, SHIELD, Sent, Source, Workers, sent
 
 API = "api/v1/"
 MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
+MOST_BODY, SECONDS_BODY = 700_000, 10.0
 MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
 SECONDS_GIVEN_UP = 30.0
 INTERRUPTED = 130
@@ -45,7 +48,10 @@ POLICY = (
 )
 LONG = ProblemDetails(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
 UNREADABLE = ProblemDetails(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
-NOT_GET = ProblemDetails(405, "Only GET is answered", "the API is read with GET")
+NOT_GET = ProblemDetails(405, "Only GET is answered", "the API is read with GET; check and diagnose are posted to")
+NOT_POSTED = ProblemDetails(405, "A text is posted here", "POST a form or JSON with the member text")
+LARGE = ProblemDetails(413, "The text is too long", f"at most {MOST_BODY} bytes are read")
+LATE = ProblemDetails(408, "The text did not come", f"it has to come within {SECONDS_BODY:.0f} seconds")
 
 
 class Kept:
@@ -92,13 +98,14 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     cache = Kept()
 
     async def reply(request: Request) -> HttpResponse:
-        key = _key(request, at)
+        key = await _posted(request, at) if request.method == "POST" else _key(request, at)
         if isinstance(key, ProblemDetails):
             return _reply(request, sent(problem_response(key)))
         response = cache.get(key)
         if response is None:
             response = await state["workers"].ask(*key)
-            cache.add(key, response)
+            if request.method != "POST":  # what somebody pasted is forgotten
+                cache.add(key, response)
         return _reply(request, response)
 
     class Everything:
@@ -111,6 +118,36 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     endpoint: ASGIApp = Everything()
     app.mount("", endpoint)
     return app
+
+
+POSTS = {"mine.html": MINE, f"{API}{CHECK}": CHECK, f"{API}{DIAGNOSE}": DIAGNOSE}
+"""The paths that take a text, and the calls that they are."""
+
+
+async def _posted(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | ProblemDetails:
+    """Return the call of a text that was posted, as a form or as JSON, or what is wrong with it."""
+    kind = POSTS.get(unquote(request.url.path)[len(at) + 1 :])
+    if kind is None:
+        return NOT_GET
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS_BODY):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MOST_BODY:
+                    return LARGE
+    except TimeoutError:
+        return LATE
+    try:
+        text = body.decode()
+        if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
+            members = json.loads(text)
+            if not isinstance(members, dict) or not all(isinstance(value, str) for value in members.values()):
+                return UNREADABLE
+            return kind, tuple(members.items())
+        return kind, tuple(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+    except ValueError:
+        return UNREADABLE
 
 
 def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] | ProblemDetails:
@@ -131,16 +168,18 @@ def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] |
         return UNREADABLE
     if path in ("", "index.html"):
         return ANSWER, parameters
+    if path.startswith(API) and path[len(API) :] in POSTED:
+        return NOT_POSTED
     if path.startswith(API) and path[len(API) :] in (*KINDS, SHIELD):
         return path[len(API) :], parameters
-    return f"./{path}" if path in (*KINDS, ANSWER, SHIELD) else path, ()  # a file of that name is no call
+    return f"./{path}" if path in (*KINDS, ANSWER, SHIELD, MINE) else path, ()  # a file of that name is no call
 
 
 def _reply(request: Request, response: Sent) -> HttpResponse:
     """Return the HTTP response; only that it has not changed, where the asker has it."""
     headers = {**HEADERS, "ETag": response.tag, **({"Content-Security-Policy": POLICY} if response.media == HTML else {})}
     if response.status == 405:
-        headers["Allow"] = "GET, HEAD"
+        headers["Allow"] = "POST" if request.method in ("GET", "HEAD") else "GET, HEAD"
     known = [text.strip().removeprefix("W/") for text in request.headers.get("if-none-match", "").split(",")]
     if response.status == 200 and (response.tag in known or "*" in known):
         return HttpResponse(status_code=304, headers=headers)

@@ -86,6 +86,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             makers[path] = partial(data_pages.release_page, site, product, version, path)
         else:
             makers[path] = partial(data_pages.product_page, site, product, path)
+    makers["mine.html"] = site.mine_page
     makers[site.asset("words.json")] = partial(_words, site)
     machine = MachineFiles(site)
     makers["llms.txt"] = machine.llms_text

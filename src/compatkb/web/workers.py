@@ -21,14 +21,16 @@ from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import read_question
-from compatkb.web.responses import JSON, KINDS, Api, ProblemDetails, Response, problem_of, problem_response
+from compatkb.web.responses import JSON, KINDS, POSTED, Api, ProblemDetails, Response, problem_of, problem_response
 
-ANSWER, SHIELD = "answer", "shield"
+ANSWER, SHIELD, MINE = "answer", "shield", "mine"
 HTML = "text/html; charset=utf-8"
 LEAST_PACKED, LEVEL = 500, 4
 _YOUNG = 100_000  # objects between two looks for garbage: what an answer makes is mostly gone once it is sent
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
+LONGEST_TEXT = 20.0
+"""The same for a text that was posted: the first one has the checkers imported."""
 GONE = ProblemDetails(503, "The server is busy", "the answer took too long; ask again")
 FAILED = ProblemDetails(500, "The server failed", "this should not happen; please report the address")
 MISSING = ProblemDetails(404, "There is nothing here", "see openapi.yaml for what there is")
@@ -101,11 +103,13 @@ def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
 
 
 def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> Response:
-    if kind in KINDS:
+    if kind in KINDS or kind in POSTED:
         return desk.api.respond(kind, parameters)
     try:
         if kind == ANSWER:
             return Response(200, HTML, desk.site.question_page(parameters))
+        if kind == MINE:
+            return Response(200, HTML, desk.site.mine_page(parameters))
         if kind == SHIELD:
             return Response(200, JSON, desk.shield(parameters))
         from compatkb.web.static import media_type
@@ -148,8 +152,9 @@ class Workers:
     async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
         loop = asyncio.get_running_loop()
+        longest = LONGEST_TEXT if kind in POSTED or (kind == MINE and parameters) else LONGEST
         try:
-            return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), LONGEST)
+            return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), longest)
         except TimeoutError:
             return sent(problem_response(GONE))
         except BrokenProcessPool:
