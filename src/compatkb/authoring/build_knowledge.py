@@ -10,7 +10,7 @@ from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
 from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardware, support_any_hardware, support_other_systems
-from compatkb.authoring.index_requirements import index_edges, passed_on, requirements
+from compatkb.authoring.index_requirements import index_edges, passed_on, required_always
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import DataProblem, Files
 from compatkb.authoring.timeline import date_events
@@ -230,18 +230,18 @@ def _add_pinned_leaves(
 ) -> None:
     """Leaf products have the versions that claims pin exactly, beside those that they list."""
     named: dict[str, set[str]] = {}
-    terms = [term for file in by_id.values() for claim in file.claim for term in claim.to]
-    names = {str(canonicalize_name(f.product.distribution)): f.product.id for f in by_id.values() if f.product.distribution}
-    for file in index.values():
-        required = [requirement for release in file.release for requirement in requirements(release)]
-        products = [(names.get(str(canonicalize_name(requirement.name))), requirement) for requirement in required]
-        terms += [f"{product}{requirement.specifier}" for product, requirement in products if product]
-    for term in terms:
-        product, spec = split_term(term)
-        if product in by_id and by_id[product].product.role is Role.LEAF:
+    leaves = {name: file.product for name, file in by_id.items() if file.product.role is Role.LEAF}
+    terms = {split_term(term) for file in by_id.values() for claim in file.claim for term in claim.to}
+    names = {str(canonicalize_name(head.distribution)): name for name, head in leaves.items() if head.distribution}
+    required = {text for file in index.values() for release in file.release for text in release.requires}
+    for requirement in filter(None, map(required_always, required)):
+        if product := names.get(str(canonicalize_name(requirement.name))):
+            terms.add((product, str(requirement.specifier)))
+    for product, spec in terms:
+        if product in leaves:
             for clause in spec.split(","):
                 match = re.fullmatch(r"\s*==\s*([^*\s]+)", clause)
-                if match and _reads(by_id[product].product.scheme, match[1]):
+                if match and _reads(leaves[product].scheme, match[1]):
                     named.setdefault(product, set()).add(match[1])
     for product, versions in named.items():
         scheme = by_id[product].product.scheme

@@ -17,13 +17,8 @@ _LOWER = frozenset([">=", ">", "!="])
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
-def requirements(release: IndexRelease) -> Iterator[Requirement]:
-    """Yield what a release requires without extras."""
-    return filter(None, map(_required, release.requires))
-
-
 @lru_cache(maxsize=16384)  # releases say the same again and again, and are read twice
-def _required(text: str) -> Requirement | None:
+def required_always(text: str) -> Requirement | None:
     """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""
     try:
         requirement = Requirement(text)
@@ -68,7 +63,7 @@ def _demands(
     (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there: what is older lacks
     something; what is newer was not out, and stays open. What else such an extra requires holds where the extra is asked for.
     """
-    yield from ((requirement, "", Kind.NEEDS, False) for requirement in requirements(release))
+    yield from ((requirement, "", Kind.NEEDS, False) for requirement in filter(None, map(required_always, release.requires)))
     build = knowledge.elements[product][number].build
     for extra, requirement in filter(None, map(_extra_of, release.requires)):
         name = _normal(requirement.name)

@@ -8,9 +8,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache, partial, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from itertools import accumulate
 from operator import or_
+from typing import TypeVar
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -26,6 +27,7 @@ class Scheme(StrEnum):
 
 
 Key = tuple[object, ...] | Version | str
+T = TypeVar("T")
 
 _DOTTED = re.compile(r"\d+(\.\d+)*")
 _MINOR = re.compile(r"(\d+)\.(\d+)(t?)")
@@ -162,21 +164,25 @@ class Listing:
         """Take the number, the release and a name of each build; raises ValueError for what is no version."""
         self._builds = tuple(builds)
         self._plain = len({number for number, _, _ in self._builds}) == len(self._builds)
-        self._by_text: dict[str, int] = {}  # rows of `builds`, as sets
-        self._by_name: dict[Version, int] = {}
-        self._by_release: dict[Version, int] = {}
-        self._by_any: dict[Version, int] = {}  # a release stands for its builds, a build for itself with or without label
-        for row, (_, release, name) in enumerate(self._builds):
-            known, of = parse(Scheme.PEP440, name), parse(Scheme.PEP440, release)
-            assert isinstance(known, Version)
-            assert isinstance(of, Version)
-            for version in {known, of, without_local(known)}:
-                self._by_any[version] = self._by_any.get(version, 0) | 1 << row
-            self._by_text[name] = self._by_text.get(name, 0) | 1 << row
-            self._by_name[known] = self._by_name.get(known, 0) | 1 << row
-            self._by_release[of] = self._by_release.get(of, 0) | 1 << row
+        self._read = [(_pep440(release), _pep440(name), name) for _, release, name in self._builds]
         self._rows: dict[tuple[str, bool], int] = {}
         self._ordered: dict[bool, _Ordered] = {}
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:  # rows of `builds`, as sets
+        return _sets((name,) for _, _, name in self._read)
+
+    @cached_property
+    def _by_name(self) -> dict[Version, int]:
+        return _sets((known,) for _, known, _ in self._read)
+
+    @cached_property
+    def _by_release(self) -> dict[Version, int]:
+        return _sets((of,) for of, _, _ in self._read)
+
+    @cached_property
+    def _by_any(self) -> dict[Version, int]:  # a release stands for its builds, a build for itself with or without label
+        return _sets({known, of, without_local(known)} for of, known, _ in self._read)
 
     def named(self, spec: str, *, to_the_letter: bool = False) -> int:
         """Return the set that a specifier names as `admits` reads it, or, of all names, as PEP 440 does to the letter.
@@ -203,9 +209,7 @@ class Listing:
                 return self._by_text.get(text, 0)
             return reduce(or_, (rows for name, rows in self._by_text.items() if matches(clause, name)), 0)
         if clause.startswith("==") and not clause.endswith(".*") and not to_the_letter:
-            wanted = parse(Scheme.PEP440, clause[2:].strip())
-            assert isinstance(wanted, Version)
-            return self._by_any.get(wanted, 0)
+            return self._by_any.get(_pep440(clause[2:].strip()), 0)
         rows, asked = self._by_name if to_the_letter else self._by_release, specifier(clause)
         bound = _BOUND.fullmatch(clause)
         if not bound:
@@ -216,6 +220,21 @@ class Listing:
         first, last = order.span(Version(bound[2]))
         there = order.below[first] if bound[1].startswith("<") else order.below[-1] & ~order.below[last]
         return reduce(or_, map(rows.__getitem__, asked.filter(order.versions[first:last])), there)
+
+
+def _pep440(text: str) -> Version:
+    version = parse(Scheme.PEP440, text)
+    assert isinstance(version, Version)
+    return version
+
+
+def _sets(rows: Iterable[Iterable[T]]) -> dict[T, int]:
+    """Return for each value the rows that have it, a bit for each."""
+    sets: dict[T, int] = {}
+    for row, values in enumerate(rows):
+        for value in values:
+            sets[value] = sets.get(value, 0) | 1 << row
+    return sets
 
 
 _BOUND = re.compile(r"([<>]=?)\s*(\S+)")

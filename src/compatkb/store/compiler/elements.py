@@ -10,7 +10,7 @@ from compatkb.authoring.knowledge_base import Knowledge, KnowledgeElement, cited
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme
 from compatkb.core.vocabulary import FOREVER
-from compatkb.schema import Basis, ProductHead, Role, Stage, Status
+from compatkb.schema import Basis, IndexRelease, ProductHead, Role, Stage, Status
 from compatkb.store.queries.products import ElementDetails
 from compatkb.store.queries.solver import series_name
 from compatkb.store.records import CellsRecord, Element, ModelPattern, Sources, VersionWord
@@ -39,6 +39,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
     for product, elements in knowledge.elements.items():
         head = knowledge.products[product]
         listed = seen.get(head.distribution or "")
+        entries = {id(element.release): element.listed for element in reversed(elements) if element.listed}
         for number, element in enumerate(elements):
             build = element.build
             certain = inferred = 0
@@ -59,7 +60,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             foreign = 0
             for _, where in others:
                 foreign |= where
-            yank_after, yank_by, yank_reason = _yank(elements, element)
+            yank_after, yank_by, yank_reason = _yank(entries.get(id(element.release)), element)
             yield Element(
                 product=product,
                 idx=number,
@@ -154,9 +155,8 @@ def _installable(role: Role, element: KnowledgeElement) -> bool:
     return element.build.stage not in (Stage.SOURCE_ONLY, Stage.TAG_ONLY) and bool(element.build.channels)
 
 
-def _yank(elements: list[KnowledgeElement], element: KnowledgeElement) -> tuple[int | None, int | None, str | None]:
+def _yank(listed: IndexRelease | None, element: KnowledgeElement) -> tuple[int | None, int | None, str | None]:
     """Return between which days a build was withdrawn, and why: that of a release is that of all its builds."""
-    listed = next((e.listed for e in elements if e.release is element.release and e.listed), None)
     known = element.release.yanked
     if not listed or not listed.yanked or listed.yanked.files != "all":
         return (None, None, None)
