@@ -38,10 +38,11 @@ WORKS = ("works", "works-with-warnings", "likely")
 PAGE = (ROOT / "docs/doctor.md").read_text(encoding="utf-8")
 INTEL = [
     ("0bd5", "max"), ("0bda", "max"), ("56c0", "flex"), ("56c1", "flex"), ("56a0", "arc-a"), ("5690", "arc-a"),
-    ("56a5", "arc-a"), ("e20b", "arc-b"), ("e20c", "arc-b"), ("e211", "arc-pro-b"), ("e212", "arc-pro-b"),
+    ("56a5", "arc-a"), ("e20b", "arc-b"), ("e20c", "arc-b"), ("e211", "arc-pro-b60"), ("e212", "arc-pro-b60"),
+    ("e223", "arc-pro-b70"), ("56b1", "arc-pro-a"),
     ("7d55", "meteor-lake-h"), ("64a0", "lunar-lake"), ("7d51", "arrow-lake-h"), ("b080", "panther-lake"),
     ("4680", "uhd-igpu"), ("9a49", "uhd-igpu"), ("a780", "uhd-igpu"), ("3e92", "uhd-igpu"), ("46a6", "uhd-igpu"),
-    ("1916", "uhd-igpu"), ("4905", None), ("7d45", None), ("7d67", None), ("6420", None), ("56b1", None), ("fffe", None),
+    ("1916", "uhd-igpu"), ("4905", None), ("7d45", None), ("7d67", None), ("6420", None), ("fffe", None),
 ]  # fmt: skip
 
 

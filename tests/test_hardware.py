@@ -36,13 +36,13 @@ CELLS = [
 ]
 
 NAMES = [
-    ("Intel(R) Arc(TM) Pro B50 Graphics", "arc-pro-b"), ("Intel Arc A770 16GB", "arc-a"), ("Arc B580 12 GB", "arc-b"),
+    ("Intel(R) Arc(TM) Pro B50 Graphics", "arc-pro-b60"), ("Intel Arc A770 16GB", "arc-a"), ("Arc B580 12 GB", "arc-b"),
     ("Intel(R) Core(TM) Ultra 9 285K", "core-ultra-no-arc"), ("Core Ultra 5 125H", "meteor-lake-h"),
     ("Core Ultra 5 235H", "arrow-lake-h"),
     ("Core Ultra 200H", "arrow-lake-h"), ("Intel(R) Arc(TM) 130T GPU (16GB)", "arrow-lake-h"),
     ("Core Ultra 7 266V", "lunar-lake"), ("Core Ultra X9 388H", "panther-lake"), ("Core Ultra 7 356H", "core-ultra-no-arc"),
     ("Core Ultra 7 155U", "core-ultra-no-arc"), ("Intel(R) UHD Graphics 770", "uhd-igpu"), ("UHD 630", "uhd-igpu"),
-    ("Core i7", "core-cpu"), ("8086:56a0", "arc-a"), ("0xe20b", "arc-b"), ("8086:E211", "arc-pro-b"), ("8086:0bd5", "max"),
+    ("Core i7", "core-cpu"), ("8086:56a0", "arc-a"), ("0xe20b", "arc-b"), ("8086:E211", "arc-pro-b60"), ("8086:0bd5", "max"),
     ("Core Ultra 100H", "meteor-lake-h"), ("Core Ultra 300H", "panther-lake"), ("i7-1185G7", "core-cpu"),
     ("Intel(R) Core(TM) i9-14900K", "core-cpu"), ("Intel(R) Core(TM) i7-8700K CPU @ 3.70GHz", "core-cpu"),
     ("Core 7 150U", "core-cpu"), ("Xeon Platinum 8180", "xeon-skylake"), ("Xeon Gold 6248R", "xeon-cascade-lake"),

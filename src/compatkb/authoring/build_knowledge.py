@@ -310,6 +310,8 @@ def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[DataProblem
         holds = grid.cells(when.os or None, when.arch or None, pythons)
         some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
         widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds
+        if when.not_os:
+            holds, widened = holds & ~grid.cells(when.not_os), widened & ~grid.cells(when.not_os)
         devices = frozenset(when.device)
         for name in when.hardware:
             hardware |= knowledge.matching("hardware", f"=={name}")

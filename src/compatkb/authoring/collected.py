@@ -7,21 +7,19 @@ in the driver is that of their hardware.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple
 
 from compatkb.core.names import word_key
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import Basis, Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
+from compatkb.schema import Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
+from compatkb.schema.base import When
 from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, TagRow
 from compatkb.schema.feed import KernelFeed, TagFeed
 from compatkb.schema.guides import GraphicsEntry
 from compatkb.schema.product import Moment
 
-_LATER = (
-    "From this release on a driver of the kernel takes it without being told to. An older one may have it by force_probe, by "
-    "changes of a distribution, or by a driver package."
-)
+_LATER = "An older kernel may have it by changes of a distribution, or by a driver package."
 
 
 class _Additions(NamedTuple):
@@ -66,7 +64,7 @@ def with_collected(
         by_kernel[support.kernel].append(support)
     for kernel, supports in by_kernel.items():
         if kernel in known:
-            _add_kernels(known[kernel], supports, added[hardware], hardware)
+            _add_kernels(known[kernel], supports, added[hardware], known[hardware])
     return tuple(_joined(file, added.get(name)) for name, file in known.items()), machine
 
 
@@ -251,48 +249,58 @@ def _taken(read: KernelRead, devices: set[str], families: Mapping[str, set[str]]
     return read.kernel, row.by if row else "absent", source
 
 
-def _add_kernels(product: ProductFile, supports: Iterable[KernelSupport], added: _Additions, hardware: str) -> None:
-    """Add from which release of the kernel on a driver takes hardware, where the tables of it and of the one before say so.
+def _add_kernels(product: ProductFile, supports: Iterable[KernelSupport], added: _Additions, hardware: ProductFile) -> None:
+    """Add which release of the kernel hardware needs: the first that takes it by default, as far as tables tell.
 
-    That is concluded: an older one may have it by force_probe, by changes of a distribution, or by a driver of a package.
+    An older one takes it by force_probe, or with what came to it from elsewhere, which the reason names.
     """
     series = [release.version for release in reversed(product.release)]
-    begun = {
-        driver: release for feed in product.feed if isinstance(feed, KernelFeed) for driver, release in feed.begun.items()
-    }
+    feeds = [feed for feed in product.feed if isinstance(feed, KernelFeed)]
+    begun = {driver: release for feed in feeds for driver, release in feed.begun.items()}
+    unless = next((f", {feed.unless}" for feed in feeds if feed.unless), "")
+    when = next((When(not_os=feed.apart) for feed in feeds if feed.apart), None)
+    names = {release.version: release.name or release.version for release in hardware.release}
     by_hardware: dict[str, list[KernelSupport]] = defaultdict(list)
     for support in supports:
         if any(how == "default" for _, how, _ in support.tables):
             by_hardware[support.hardware].append(support)
     for value, drivers in by_hardware.items():
-        found = {support.driver: first for support in drivers if (first := _first(support, series))}
-        if not found:
+
+        def first(*without: str, drivers: list[KernelSupport] = drivers) -> tuple[str, list[SourceEntry]]:
+            found = (_since(each, series, begun.get(each.driver, series[0]), without) for each in drivers)
+            return min(found, key=lambda since: series.index(since[0]))
+
+        listed, (release, places) = first("absent")[0], first("absent", "force-probe")
+        if release == series[0]:
             continue
-        release, *places = min(found.values(), key=lambda first: series.index(first[0]))
-        unread = [begun.get(support.driver, series[0]) for support in drivers if support.driver not in found]
-        if any(series.index(first) < series.index(release) for first in unread):
-            continue  # another driver may take it earlier, in a release that was not read
-        names = [f"table-{value}-{release}-{number}" for number, _ in enumerate(places)]
-        added.sources.update(zip(names, places, strict=True))
+        how = f"lists it before {release}" if listed == release else f"takes it by default before {release}"
+        forced = "" if listed == release else f" (from {listed} on by force_probe)"
+        sources = [f"table-{value}-{release}-{number}" for number, _ in enumerate(places)]
+        added.sources.update(zip(sources, places, strict=True))
         added.claims.append(
             Claim(
                 id=f"{value}-default-{product.product.id}",
                 kind=Kind.NEEDS,
-                of=f"{hardware}=={value}",
+                of=f"{hardware.product.id}=={value}",
                 to=(f"{product.product.id}>={release}",),
-                basis=Basis.INFERRED,
+                when=when,
+                reason=f"{names[value]} needs kernel {release} or newer: no driver of the kernel {how}{forced}{unless}",
                 note=_LATER,
-                sources=tuple(names),
+                sources=tuple(sources),
             )
         )
 
 
-def _first(support: KernelSupport, series: list[str]) -> tuple[str, SourceEntry, SourceEntry] | None:
-    """Return the first series that takes hardware by default, with its place and that of the one before, if that was read."""
-    for (before, how, place), (release, then, there) in pairwise(support.tables):
-        if how != "default" and then == "default":
-            old, new = (".".join(text.split(".")[:2]) for text in (before, release))
-            if old in series and new in series and series.index(new) == series.index(old) + 1:
-                return new, there, place
-            return None
-    return None
+def _since(support: KernelSupport, series: list[str], begun: str, without: tuple[str, ...]) -> tuple[str, list[SourceEntry]]:
+    """Return the first series in which a driver may take hardware, so far as its tables tell, with the places that say so.
+
+    That is the one after the last table before any that takes it where it does not: what was not read denies nothing.
+    """
+    first, places = begun, list[SourceEntry]()
+    for release, how, there in support.tables:
+        minor = ".".join(release.split(".")[:2])
+        if how not in without:
+            return first, [there, *places]
+        if minor in series[:-1] and series.index(minor) + 1 > series.index(first):
+            first, places = series[series.index(minor) + 1], [there]
+    return first, places

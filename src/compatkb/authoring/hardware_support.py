@@ -45,13 +45,16 @@ def support_any_hardware(knowledge: Knowledge) -> None:
 
 
 def support_alike_hardware(knowledge: Knowledge) -> None:
-    """Add for each table that it holds, inferred, for hardware with the chips of what it names."""
+    """Add for each table that it holds, inferred, for hardware with the chips of what it names and not denied."""
     elements = knowledge.elements[_HARDWARE] if _HARDWARE in knowledge.products else []
     numbers = {element.version: number for number, element in enumerate(elements)}
     alike = [(n, element, numbers[element.release.chips_of]) for n, element in enumerate(elements) if element.release.chips_of]
-    for edge in [e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.VERIFIED]:
+    denials = [e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.BREAKS]
+    systems = {name for name, product in knowledge.products.items() if product.machine == "system"}  # these go by card
+    for edge in [e for e in knowledge.edges if e.to == _HARDWARE and e.kind is Kind.VERIFIED and e.of not in systems]:
         for number, element, model in alike:
-            if edge.to_mask >> model & 1 and not edge.to_mask >> number & 1:
+            denied = any(e.of == edge.of and e.of_mask & edge.of_mask and e.to_mask >> number & 1 for e in denials)
+            if edge.to_mask >> model & 1 and not edge.to_mask >> number & 1 and not denied:
                 name = elements[model].release.name or elements[model].version
                 note = f"documented for {name}, whose chips these are; the cards are taken to be alike"
                 term = f"{_HARDWARE}=={element.version}"

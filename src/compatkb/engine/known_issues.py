@@ -4,15 +4,18 @@ All conditions of an issue must hold. What nobody said of the machine (its kerne
 issue open: it is told of with the condition that decides. A condition that does not hold refutes it.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
+from compatkb.store.records import Element, Product, Request
 
 SYSTEM, HARDWARE, DEVICE = "os", "hardware", "device"
+GRAVE = frozenset({"wrong-result", "crash", "hang", "install"})
+"""The effects for which another release, or another driver, is better."""
 GPUS = "gpus"  # how many are in use together: no product, and said of a place as if it were the version of one
 
 
@@ -169,6 +172,35 @@ def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMa
     return IssueMatch(issue, tuple(unsaid))
 
 
-def matches_at(facts: Snapshot, place: Surroundings) -> list[IssueMatch]:
-    """Return the issues that count for preferences and that a place has or may have."""
-    return [match for issue in known_issues(facts) if issue.ranks and (match := match_at(facts, issue, place))]
+def issues_at(facts: Snapshot, place: Surroundings) -> list[IssueMatch]:
+    """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none.
+
+    Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out.
+    """
+    found = (match_at(facts, issue, place) for issue in known_issues(facts) if issue.ranks)
+    return [
+        match
+        for match in found
+        if match
+        and match.issue.state != "not-reproduced"
+        and all(condition.product != HARDWARE for condition in match.unsaid)
+        and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
+    ]
+
+
+def place_of(
+    facts: Snapshot, request: Request, device: str, systems: Iterable[str], packages: Iterable[Element]
+) -> Surroundings:
+    """Return what is known of the place of a stack: its builds, its device and systems, and what the request fixes."""
+    masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
+    masks |= {DEVICE: facts.word(DEVICE, device) or 0}
+    masks.setdefault(SYSTEM, reduce(or_, (facts.word(SYSTEM, name) or 0 for name in systems), 0))
+    pins = [pin for pin in request.pins if pin.product not in masks]
+    masks |= {pin.product: pin.mask for pin in pins if facts.products[pin.product].role == Role.DIMENSION and not pin.extra}
+    versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
+    return Surroundings(versions | {element.product: (element.version,) for element in packages}, masks)
+
+
+def is_flawed(facts: Snapshot, place: Surroundings) -> bool:
+    """Return whether a place is sure to have an issue that ends in wrong results, a crash, a hang or no installation."""
+    return any(not match.unsaid and match.issue.effect in GRAVE for match in issues_at(facts, place))

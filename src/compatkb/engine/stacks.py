@@ -16,6 +16,7 @@ from compatkb.engine.advice import (
 )
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
+from compatkb.engine.known_issues import is_flawed, place_of
 from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import regions_of, runtime_requirements
@@ -55,6 +56,7 @@ class Stack(NamedTuple):
     trace: Callable[[], tuple[SupportLink, ...]]
     rank: tuple[object, ...]
     features: tuple[FeatureSupport, ...] = ()
+    has_flaw: Callable[[], bool] = bool  # whether it is sure to have a grave known issue on what the request fixes
 
     def __repr__(self) -> str:
         """Return the builds and the verdict on one line."""
@@ -72,7 +74,8 @@ class Stack(NamedTuple):
             return Verdict.UNKNOWN
         if self.level == Certainty.INFERRED:
             return Verdict.LIKELY
-        return Verdict.WORKS_WITH_WARNINGS if any(w.kind != "known-issue" for w in self.warnings) else Verdict.WORKS
+        is_warned = any(w.kind != "known-issue" for w in self.warnings) or self.has_flaw()
+        return Verdict.WORKS_WITH_WARNINGS if is_warned else Verdict.WORKS
 
     def cells(self, facts: Snapshot, dimensions: Sequence[str] = ("python", "os", "arch")) -> PlatformSet:
         """Return the platforms where the stack holds, as far as these dimensions tell them."""
@@ -239,11 +242,15 @@ def _stack(assignment: Found, chosen: list[Member], values: tuple[_Value, ...], 
     def links() -> tuple[SupportLink, ...]:
         return _links(problem, chosen, members, platforms)
 
+    @cache
+    def has_flaw() -> bool:
+        return is_flawed(facts, place_of(facts, problem.request, problem.device, systems, packages))
+
     first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
     rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack
     return Stack(
         problem.device, problem.route.id, assignment.quality.level, tuple(packages), tuple([p for p, _ in chosen]),
-        pythons, systems, archs, known, tuple(bounds), tuple(warnings), links, rank, features,
+        pythons, systems, archs, known, tuple(bounds), tuple(warnings), links, rank, features, has_flaw,
     )  # fmt: skip
 
 

@@ -138,6 +138,8 @@ class CatalogScreen(Names):
         rows: dict[str, list[str]] = {"works with": [], "requires": [], HARDWARE: [], "avoid": []}
         for kind, (label, lead) in _KINDS.items():
             for claim in (claim for claim in entry["claims"] if claim["kind"] == kind):
+                if product.machine and all(term.startswith("os==") for term in claim["to"]):
+                    continue  # a part of a machine is of a system by itself
                 if kind == "verified" and all(term.startswith(_MACHINE) for term in claim["to"]):
                     names = [self.value(HARDWARE, term.removeprefix(_MACHINE)) for term in claim["to"]]
                     rows[HARDWARE] += [each.removeprefix("Intel ") for each in names]

@@ -8,6 +8,7 @@ from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import excluded_by
 from compatkb.output.labels import Names, ranges
+from compatkb.output.machine import tightest
 from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import is_newer
 from compatkb.store.reader import Snapshot
@@ -172,6 +173,8 @@ class Causes(Names):
     def nearest_edges(self, conflict: Cause) -> list[Edge]:
         """Of many denials keep those that are closest to what was pinned: the last ones before it and the first after it."""
         edges = list(conflict.edges)
+        if conflict.blocker[0] == "claim" and any(self.facts.products[to].machine for to in conflict.blocker[1:3]):
+            return tightest(edges)[:_MOST_EDGES]
         if conflict.blocker[0] != "claim" or len(edges) <= _MOST_EDGES:
             return edges
         one, other = conflict.blocker[1], conflict.blocker[2]

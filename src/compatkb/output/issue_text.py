@@ -2,21 +2,17 @@
 
 import re
 from collections.abc import Collection
-from functools import reduce
-from operator import or_
 
-from compatkb.core.vocabulary import Role
 from compatkb.engine.known_issues import (
-    DEVICE,
     GPUS,
-    HARDWARE,
-    SYSTEM,
     IssueCondition,
     IssueMatch,
     KnownIssue,
     Surroundings,
-    matches_at,
+    issues_at,
+    place_of,
 )
+from compatkb.engine.known_issues import GRAVE as GRAVE_EFFECTS
 from compatkb.engine.stacks import Stack
 from compatkb.output.labels import Names
 from compatkb.output.things import StackIssue, listed
@@ -30,7 +26,7 @@ EFFECTS = {
     "missing": "missing",
     "slow": "slow",
 }
-GRAVE = frozenset(EFFECTS[name] for name in ("wrong-result", "crash", "hang", "install"))
+GRAVE = frozenset(EFFECTS[name] for name in GRAVE_EFFECTS)
 """What an answer tells on its first screen."""
 
 
@@ -69,26 +65,15 @@ def issue_condition(names: Names, condition: IssueCondition) -> str:
 def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIssue, ...]:
     """Return the known issues that a stack has or may have on what a request fixes, the surest and gravest first.
 
-    Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out. A cure is told
-    where it brings no grave issue of its own.
+    A cure is told where it brings no grave issue of its own.
     """
-    facts = names.facts
-    masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
-    masks |= {DEVICE: facts.word(DEVICE, stack.device) or 0}
-    masks.setdefault(SYSTEM, reduce(or_, (facts.word(SYSTEM, name) or 0 for name in stack.os), 0))
-    pins = [pin for pin in request.pins if pin.product not in masks]
-    masks |= {pin.product: pin.mask for pin in pins if facts.products[pin.product].role == Role.DIMENSION and not pin.extra}
-    versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
     members = {element.product: (element.version,) for element in stack.packages}
-    return place_issues(names, Surroundings(versions | members, masks), members)
+    return place_issues(names, place_of(names.facts, request, stack.device, stack.os, stack.packages), members)
 
 
 def place_issues(names: Names, place: Surroundings, members: Collection[str]) -> tuple[StackIssue, ...]:
-    """Return the known issues that a place has or may have, the surest and gravest first; `members` are its packages.
-
-    Left out are those that `stack_issues` leaves out.
-    """
-    matches = _matches(names, place)
+    """Return the known issues that a place has or may have, the surest and gravest first; `members` are its packages."""
+    matches = issues_at(names.facts, place)
     order = list(EFFECTS)
     matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
     return tuple(
@@ -104,17 +89,6 @@ def place_issues(names: Names, place: Surroundings, members: Collection[str]) ->
         )
         for match in matches
     )
-
-
-def _matches(names: Names, place: Surroundings) -> list[IssueMatch]:
-    """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none."""
-    return [
-        match
-        for match in matches_at(names.facts, place)
-        if match.issue.state != "not-reproduced"
-        and all(condition.product != HARDWARE for condition in match.unsaid)
-        and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
-    ]
 
 
 def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
@@ -137,8 +111,8 @@ def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[
 
 def _sure(names: Names, place: Surroundings) -> set[str]:
     """Return the grave issues that are sure to be at a place, by their ids."""
-    matches = (match for match in _matches(names, place) if not match.unsaid)
-    return {match.issue.id for match in matches if EFFECTS[match.issue.effect] in GRAVE}
+    matches = (match for match in issues_at(names.facts, place) if not match.unsaid)
+    return {match.issue.id for match in matches if match.issue.effect in GRAVE_EFFECTS}
 
 
 def issue_line(issue: StackIssue) -> str:

@@ -1,7 +1,7 @@
 """What hardware needs of the machine below its packages: kernel and driver, which of them binds, and which system has it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from compatkb.core.vocabulary import Certainty, Kind
@@ -26,6 +26,13 @@ def numbers(version: str) -> Numbers:
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
+def tightest(edges: Iterable[Edge]) -> list[Edge]:
+    """Return edges without those that ask for a part of the machine from a version on that another asks for a newer one of."""
+    kept = list(edges)
+    least = {(e.of, e.to): e for e in sorted(kept, key=lambda e: numbers(e.spec)) if e.spec.startswith(">=")}
+    return [e for e in kept if not e.spec.startswith(">=") or least[e.of, e.to].spec == e.spec]
+
+
 class MachineText(Names):
     """Says what hardware needs of kernel and driver."""
 
@@ -42,7 +49,8 @@ class MachineText(Names):
         only_wsl = all(_WSL in (system, *self.facts.wider.get(system, ())) for system in served)
         where = "" if len(served) == len(systems) else "on Linux: "
         system = served[0] if request.pin(SYSTEM) and len(served) == 1 else ""
-        lines = []
+        release = self.facts.release(HARDWARE, elements[0].version)
+        lines = [where + release.needs] if release and release.needs and not only_wsl else []
         for product, edge in self._minimums(elements[0]):
             if request.pin(product.id) or (product.machine == _SYSTEM and only_wsl):
                 continue
@@ -93,7 +101,7 @@ class MachineText(Names):
         """Return the first and the last series of a product that name hardware as supported; empty where none does."""
         mask = 0
         for edge in self.facts.edges(product.id, HARDWARE):
-            if edge.kind == Kind.VERIFIED and edge.to_mask >> element.idx & 1:
+            if edge.kind == Kind.VERIFIED and edge.to_mask >> element.idx & 1 and edge.level == Certainty.CERTAIN:
                 mask |= edge.of_mask
         known = self.facts.elements(product.id).of(mask)
         first, last = (".".join(e.version.split(".")[: product.series]) for e in (known[0], known[-1])) if known else ("", "")

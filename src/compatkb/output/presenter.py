@@ -20,7 +20,7 @@ from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
 from compatkb.output.issue_text import spec_in_words, stack_issues
 from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
-from compatkb.output.machine import MachineText
+from compatkb.output.machine import MachineText, tightest
 from compatkb.output.things import (
     BuildView,
     DimensionValue,
@@ -197,7 +197,8 @@ class Presenter(Causes):
         device = facts.release(DEVICE, stack.device)
         route = next(route for route in facts.routes if route.id == stack.route)
         required = MachineText(facts).required(request, stack.os)
-        unknown = not any(facts.products[product].shown and product != HARDWARE for product in stack.known)
+        of_machine = (facts.products[product] for product in (*stack.known, *named) if product != HARDWARE)
+        unknown = not any(product.shown or product.machine for product in of_machine)
         return StackView(
             value_of(facts, DEVICE, stack.device), stack.route, route.provider, stack.verdict, stack.level, builds, main,
             about, stack.requested, self._values(PYTHON, stack.python), self._values(SYSTEM, stack.os),
@@ -367,7 +368,7 @@ class Presenter(Causes):
         """Return which versions of a part of the machine the rest of what is pinned demands; empty where it demands none."""
         pins = [pin for pin in self.request.pins if pin.product != part]
         edges = [edge for pin in pins for edge in self.facts.edges(pin.product, part) if edge.of_mask & pin.mask]
-        specs = dict.fromkeys(edge.spec for edge in edges if edge.kind in DEMANDING)
+        specs = dict.fromkeys(edge.spec for edge in tightest(edge for edge in edges if edge.kind in DEMANDING))
         return " or ".join(f"{self.label(part)} {spec_in_words(spec)}" for spec in specs)
 
 

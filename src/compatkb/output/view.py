@@ -278,10 +278,10 @@ def rows_of(
 
 
 def _issues(stack: StackView) -> Iterator[str]:
-    """Yield the gravest known issues, and how many more there are."""
-    told = [issue for issue in stack.issues if issue.effect in GRAVE and issue.of_packages][:_FEW]
+    """Yield the gravest known issues, of what is below the packages only those that are sure, and how many more there are."""
+    told = [issue for issue in stack.issues if issue.effect in GRAVE and (issue.of_packages or not issue.when)][:_FEW]
     notes = [warned.detail.rstrip(".") for warned in stack.warnings if warned.kind == "known-issue"]
-    below = sum(not issue.of_packages for issue in stack.issues)
+    below = sum(not issue.of_packages for issue in stack.issues if issue not in told)
     more = len(stack.issues) - len(told) - below + max(len(notes) - 1, 0)
     counts = [f"{more} more" if told or notes else f"{more} of less harm"] if more else []
     counts += [f"{below} of drivers, compilers and kernels"] if below else []

@@ -26,7 +26,8 @@ def read_kernel(feed: KernelFeed, tree: KernelTree, clone: Path) -> KernelRead |
     source = texts(clone, [commit], path).get(commit) if commit else None
     if commit is None or source is None:
         return None
-    headers = (texts(clone, [commit], header).get(commit) for header in feed.headers)
+    included = [header for header in feed.headers if f"<{header.removeprefix('include/')}>" in source]
+    headers = (texts(clone, [commit], header).get(commit) for header in (*included, *feed.headers))
     ids = _ids(next((text for text in headers if text is not None), ""))
     rows = []
     for macro, (is_forced, line) in _table(source, f"{tree.repo} {tree.ref} {path}").items():
@@ -73,13 +74,13 @@ def _forced(text: str) -> dict[str, bool]:
 
 def _ids(header: str) -> dict[str, list[str]]:
     """Return the PCI ids of each macro (`DG2` of INTEL_DG2_IDS), with those of macros that it names, sorted."""
-    defined = re.finditer(r"#define INTEL_(\w+?)_IDS\([^)]*\)((?:[^\n]*\\\n)*[^\n]*)", _uncommented(header))
+    defined = re.finditer(r"#define (?:INTEL|XE)_(\w+?)_IDS\([^)]*\)((?:[^\n]*\\\n)*[^\n]*)", _uncommented(header))
     bodies = {match[1]: match[2] for match in defined}
 
     def of(macro: str, seen: frozenset[str] = frozenset()) -> set[str]:
         body = bodies.get(macro, "")
         found = {match.lower() for match in re.findall(r"\b0x([0-9A-Fa-f]{4})\b", body)}
-        nested = set(re.findall(r"\bINTEL_(\w+?)_IDS\(", body)) - seen
+        nested = set(re.findall(r"\b(?:INTEL|XE)_(\w+?)_IDS\(", body)) - seen
         return found.union(*(of(name, seen | {macro}) for name in nested))
 
     return {macro: sorted(of(macro)) for macro in bodies}

@@ -153,6 +153,7 @@ class When(Record):
 
     device: tuple[DeviceId, ...] = ()
     os: tuple[SystemId, ...] = ()
+    not_os: tuple[SystemId, ...] = ()  # systems that it is not about, though their family is
     arch: tuple[ArchId, ...] = ()
     python: tuple[Text, ...] = ()  # minors such as "3.12", or one bound such as ">=3.12"
     hardware: tuple[HardwareId, ...] = ()

@@ -54,9 +54,11 @@ class KernelFeed(Record):
 
     kind: Literal["kernel-tables"]
     tables: dict[Id, Text]  # by driver
-    headers: tuple[Text, ...]  # with the ids of each family, the first that is there
+    headers: tuple[Text, ...]  # with the ids of each family: the one that a table includes, else the first that is there
     families: dict[Text, Id]  # by the word in the name of a macro
     begun: dict[Id, Text] = {}  # the first release that has a driver at all
+    apart: tuple[Id, ...] = ()  # systems whose kernels carry other drivers than their number says, or take them elsewhere
+    unless: Text | None = None  # what may serve hardware on an older kernel all the same, as the end of a sentence
     trees: tuple[KernelTree, ...] = Field(min_length=1)
 
 

@@ -153,7 +153,7 @@ def _basis(made: SourcedClaim) -> str:
 def _when(claim: Claim) -> str:
     if claim.when is None:
         return ""
-    parts = claim.when.model_dump(exclude_defaults=True)
+    parts = claim.when.model_dump(exclude_defaults=True, exclude={"not_os"})  # of that the reason tells
     return ", ".join(f"{name} {' or '.join(values)}" for name, values in parts.items())
 
 
