@@ -35,7 +35,7 @@ locked: ## set .venv up from the lock with hashes, as CI does
 	@touch $(VENV)/made $(VENV)/made-dev
 
 lock: $(VENV)/made-dev ## write the lock anew, with the newest versions
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-annotate \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 --generate-hashes --no-annotate \
 		--upgrade --quiet --custom-compile-command "make lock" --output-file $(LOCK)
 
 run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
@@ -85,6 +85,10 @@ web: $(VENV)/made ## write the lookup page and the JSON API to site/
 docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
 	$(BIN)/compatkb docs render
 
+pages: $(VENV)/made ## build the documentation as a site in site-docs/; every link is checked
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 generate: $(VENV)/made ## rewrite the JSON Schemas that are made from the models
 	$(BIN)/compatkb schema --out data/schema
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
@@ -109,7 +113,7 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 	$(BIN)/python bench/growth.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .soak site build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .soak site site-docs build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs generate soak soak-web \
+.PHONY: help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
 	soak-properties bench bench-check bench-scale clean

@@ -1,11 +1,31 @@
-"""Build hook: compile the data into the snapshot that the wheel carries."""
+"""Build hooks: the data compiled into the snapshot that the wheel carries; the README as a package page can show it."""
 
+import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)")
+
+
+class ReadmeHook(MetadataHookInterface):
+    """Gives the README links that lead to the repository: a package page has no files beside it."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the readme, with the address that the project's own metadata name."""
+        source = metadata["urls"]["Source"]
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+
+        def absolute(found: re.Match[str]) -> str:
+            return f"{found[1]}[{found[2]}]({source}/{'raw' if found[1] else 'blob'}/main/{found[3]})"
+
+        metadata["readme"] = {"content-type": "text/markdown", "text": _LINK.sub(absolute, text)}
 
 
 class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin API is untyped

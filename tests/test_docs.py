@@ -1,8 +1,12 @@
 """The documents: every command and option is named, every command line is right, and what is shown is what is printed."""
 
+import os
 import re
+import runpy
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -10,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from conftest import ROOT, Run, last_read, parse
 from packaging.requirements import Requirement
 
-from compatkb.cli.app import COMMANDS, application, load
+from compatkb.cli.app import COMMANDS, CURATING, application, load
 from compatkb.cli.reference import reference
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
@@ -67,7 +72,8 @@ def commands() -> dict[str, Any]:
     found: dict[str, Any] = {"": application()}
     for name in COMMANDS:
         command = found[name] = load(name)
-        found.update({f"{name} {inner}": below for inner, below in getattr(command, "commands", {}).items()})
+        inner = {key: below for key, below in getattr(command, "commands", {}).items() if key not in CURATING}
+        found.update({f"{name} {key}": below for key, below in inner.items()})
     return found
 
 
@@ -80,7 +86,7 @@ def options() -> set[str]:
 @pytest.mark.parametrize("command", [name for name, each in commands().items() if name and not hasattr(each, "commands")])
 def test_command_is_documented(command: str) -> None:
     """Every command is in the README or in docs/."""
-    assert f"`compatkb {command}`" in REFERENCE
+    assert f"`compatkb {'data ' * (command in CURATING)}{command}`" in REFERENCE
 
 
 @pytest.mark.parametrize("option", sorted(options()))
@@ -243,3 +249,43 @@ def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> 
     assert all(f"says: {side}" in printed[0].out for side in re.findall(r'positions = \["(.*?)", "(.*?)"\]', text)[0])
     assert "os==ubuntu24.04" in printed[0].out
     assert printed[1].out.startswith("9001.7  2026-11-02 (disputed)")
+
+
+def test_the_site_has_every_page_once() -> None:
+    """mkdocs.yml lists each page in one of four kinds, and there are no more than 24."""
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    listed = [page for part in nav for pages in (part.values() if isinstance(part, dict) else [[part]]) for page in pages]
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    assert len(listed) <= 24
+    assert [kind for part in nav if isinstance(part, dict) for kind in part] == [
+        "Tutorials",
+        "How to",
+        "Reference",
+        "Explanation",
+    ]
+
+
+def test_readme_fits() -> None:
+    """The README is short and has a picture."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert re.search(r"!\[.+\]\(docs/images/.+\.png\)", text)
+
+
+def test_a_package_page_has_absolute_links() -> None:
+    """The README of the package leads nowhere beside itself."""
+    hooks: Any = runpy.run_path(str(ROOT / "hatch_build.py"))
+    metadata: dict[str, Any] = {"urls": {"Source": "https://example.org/compatkb"}}
+    hooks["ReadmeHook"](str(ROOT), {}).update(metadata)
+    targets = re.findall(r"\]\(([^)\s]+)\)", metadata["readme"]["text"])
+    assert targets
+    assert all(target.startswith("https://") for target in targets)
+
+
+@pytest.mark.long
+def test_the_site_builds(tmp_path: Path) -> None:
+    """The site's generator takes every page, link and anchor."""
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    assert (tmp_path / "first-xpu.html").is_file()

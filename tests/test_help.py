@@ -4,15 +4,19 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
+from conftest import Run
 
-from compatkb.cli.app import ASK, COMMANDS, KEEP, PROJECT, WRITE
+from compatkb.cli.app import COMMANDS, CURATE, CURATING, LOOK_UP, PUBLISH, USER, examples, load
 from compatkb.cli.terminal import Progress
 
 COLOUR = re.compile(r"\x1b\[[\d;]*(?:3[0-7]|9[0-7]|38;)[\d;]*m")
@@ -71,7 +75,7 @@ def test_commands_stand_in_panels() -> None:
     """Every command is listed below its panel, on a terminal and through a pipe; the panels are drawn on a terminal alone."""
     plain, rich = piped("--help").stdout, CONTROL.sub("", drawn("--help"))
     for text in (plain, rich):
-        places = [text.index(panel) for panel in (ASK, PROJECT, WRITE, KEEP)]
+        places = [text.index(panel) for panel in (USER, LOOK_UP, PUBLISH, CURATE)]
         assert places == sorted(places)
         for name, entry in COMMANDS.items():
             found = re.search(rf"^[│ ]+{name} +{entry.summary.split()[0]}", text, re.MULTILINE)
@@ -157,3 +161,76 @@ def test_progress_on_a_terminal() -> None:
     seen = drawn(program=("-c", code))
     assert re.search(r"pages.*2/3", CONTROL.sub("", seen))
     assert seen.rstrip().endswith("end")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_examples(name: str) -> None:
+    """The help of each command begins with lines to paste, and the program takes each of them."""
+    help_text = str(load(name).help)
+    assert examples(name)
+    for line in examples(name):
+        assert line.partition("  ")[0] in help_text
+        words = shlex.split(re.split(r" {2,}", line)[0].rpartition("compatkb ")[2])
+        words = words[1:] if words[0] == "data" and words[1:2] and words[1] in CURATING else words
+        command = load(words[0])
+        command.make_context(words[0], words[1:], resilient_parsing=False)
+
+
+def test_rare_options_are_behind_all() -> None:
+    """`--help` of resolve shows what most need and how the rest is seen; `--help --all` shows every option."""
+    short, whole = piped("resolve", "--help").stdout, piped("resolve", "--help", "--all").stdout
+    assert "compatkb resolve --help --all" in short
+    assert "--min-age" not in short
+    assert "--min-age" in whole
+    assert len(short) < len(whole)
+
+
+def test_curators_commands_are_of_data() -> None:
+    """What a curator runs stands after `data`, and alone."""
+    listed = piped("data", "--help").stdout
+    assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in CURATING)
+    assert piped("data", "stats").stdout == piped("stats").stdout
+
+
+def test_quiet_and_verbose(run: Callable[..., Run]) -> None:
+    """-q prints headline and commands; -v says on stderr which data were read; both stand on either side of the command."""
+    for words in (("-q", "resolve", "torch==2.8", "cpu"), ("resolve", "torch==2.8", "cpu", "-q")):
+        first, *rest = piped(*words).stdout.splitlines()
+        assert first.startswith("✓ works")
+        assert rest
+        assert all(line.startswith("    ") for line in rest)
+    done = piped("resolve", "torch==2.8", "cpu", "-v")
+    assert "remark: data of " in done.stderr
+    assert "remark: data of " not in piped("resolve", "torch==2.8", "cpu").stderr
+
+
+PROFILE = '[tool.compatkb]\nmachine = "B580, ubuntu24.04, py3.12"\n'
+
+
+def test_machine_profile(tmp_path: Path, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the project's file names fills what a question leaves open, is said, and gives way to what is said."""
+    (tmp_path / "pyproject.toml").write_text(PROFILE, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    done = run("resolve")
+    assert " on B580, Ubuntu 24.04, Python 3.12" in done.out.splitlines()[0]
+    assert "for the machine of" in done.err
+    assert " on A770, Ubuntu 24.04, Python 3.11" in run("resolve", "A770", "py3.11").out.splitlines()[0]
+    assert " on CPU" in run("resolve", "--device", "cpu").out.splitlines()[0]
+    assert run("check").code == 0
+    (tmp_path / "pyproject.toml").write_text(PROFILE.replace("B580", "B9580"), encoding="utf-8")
+    wrong = run("resolve")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "'B9580' is no GPU, system or Python" in wrong.err
+
+
+def test_machine_of_the_user(tmp_path: Path, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without one in the project the user's configuration counts; a file that is no TOML is refused."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "config.toml"
+    monkeypatch.setenv("COMPATKB_CONFIG", str(config))
+    config.write_text('machine = "windows11 py3.12"\n', encoding="utf-8")
+    assert "Windows 11, Python 3.12" in run("resolve", "B580").out.splitlines()[0]
+    config.write_text("machine = B580\n", encoding="utf-8")
+    assert run("resolve").code == 2

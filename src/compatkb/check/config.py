@@ -80,10 +80,12 @@ class _SettingsReader:
             "device": self._text,
             "systems": self._texts,
             "index": self._indexes,
+            "machine": self._text,  # of questions, which cli/profile.py reads
         }
         if strange := [key for key in table if key not in readers]:
             raise self._error(strange[0], f"is not a valid setting; expected one of {', '.join(readers)}")
         values = {key: read(key, table[key]) for key, read in readers.items() if key in table}
+        values.pop("machine", None)
         names = {"per-file-ignores": "per_file", "eol-within": "within"}
         scope = ProjectScope(values.pop("device", None), values.pop("systems", ()), values.pop("index", ()))
         own = {names.get(key, key.replace("-", "_")): value for key, value in values.items()}

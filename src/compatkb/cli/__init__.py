@@ -46,7 +46,10 @@ def _run(argv: list[str]) -> int:
         return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code
 
     try:
-        code: int | None = application().main(_as_option(argv), prog_name="compatkb", standalone_mode=False)
+        app, words = application(), _as_option(argv)
+        app.shows_all = {"--all"} < set(words) and bool({"--help", "-h"} & set(words))
+        words = [word for word in words if word != "--all"] if app.shows_all else words
+        code: int | None = app.main(words, prog_name="compatkb", standalone_mode=False)
         sys.stdout.flush()
         return code or 0
     except TyperException as error:
@@ -104,8 +107,16 @@ def _unexpected(error: Exception) -> int:
 
 
 def _as_option(argv: list[str]) -> list[str]:
-    """Return `version`, `help [COMMAND]` and nothing at all, as people type them, as the options that they mean."""
-    return {"version": ["--version"], "help": [*argv[1:], "--help"]}.get(argv[0], argv) if argv else ["--help"]
+    """Return the words as the program reads them.
+
+    `version`, `help [COMMAND]`, `update` and nothing at all are what people mean by them; `data lint` is `lint`.
+    """
+    from compatkb.cli.app import CURATING
+
+    if argv[:1] == ["data"] and argv[1:2] and argv[1] in CURATING:
+        return argv[1:]
+    known = {"version": ["--version"], "help": [*argv[1:], "--help"], "update": ["data", "update"]}
+    return known.get(argv[0], argv) if argv else ["--help"]
 
 
 def _wants(argv: Sequence[str], option: str, value: str) -> bool:

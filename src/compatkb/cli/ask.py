@@ -1,6 +1,7 @@
 """The commands that answer a request: resolve, explain, which needs to know what to explain, and mcp, for coding agents."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,6 +9,7 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts, patience
+from compatkb.cli.profile import Profile, machine_profile
 from compatkb.cli.terminal import tell
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve as answer_of
@@ -70,7 +72,10 @@ def answer(
     if index and form != "pylock":
         raise UsageError("--index says where a lock file finds its files: --format pylock")
     facts, clock = open_facts(data, as_of)
-    if here or not (words or pins or device or needs):
+    profile = None if here else machine_profile()
+    if profile:
+        pins += _of_profile(facts, profile, [*pins, *read_words(facts, words or ())[0]], device or ())
+    elif here or not (words or pins or device or needs):
         pins += _of_this_machine(
             facts,
             clock,
@@ -88,6 +93,21 @@ def answer(
     if resolution.verdict == Verdict.UNKNOWN:
         return 0 if unknown == "ok" else UNKNOWN
     return int(resolution.verdict == Verdict.DOES_NOT_WORK)
+
+
+def _of_profile(
+    facts: "Snapshot", profile: Profile, said: list[tuple[str, str]], devices: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return what a profile fixes that a question leaves open, as options, and say so."""
+    fixed = {name for name, _ in said} | ({"device", "hardware"} if devices else set())
+    fixed |= {"device", "hardware"} if {"device", "hardware"} & fixed else set()
+    known, unknown = read_words(facts, profile.words)
+    if unknown:
+        raise UsageError(f"{profile.path}: machine: {unknown[0]!r} is no GPU, system or Python")
+    own = [(name, text) for name, text in known if name not in fixed]
+    if own:
+        tell(f"remark: for the machine of {profile.path}: {', '.join(f'{name} {text}' for name, text in own)}")
+    return own
 
 
 def _of_this_machine(facts: "Snapshot", clock: "Clock", said: list[tuple[str, str]], asked: bool) -> list[tuple[str, str]]:

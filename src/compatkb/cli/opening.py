@@ -1,11 +1,12 @@
 """How a command opens the facts that it answers from: which data, which day, and a remark where they are old."""
 
+import os
 import time
 from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
-from compatkb.cli.terminal import tell
+from compatkb.cli.terminal import VERBOSE, tell
 from compatkb.core.clock import Clock, current_day
 from compatkb.errors import DataError
 from compatkb.store.cache import locate, remove_damaged, updates_directory
@@ -40,7 +41,10 @@ def open_facts(data: str | None, as_of: str | None) -> tuple[Snapshot, Clock]:
         from compatkb.request.parser import parse_day
 
         day = parse_day(as_of)
-    return open_data(data), Clock(current_day(), day)
+    facts, clock = open_data(data), Clock(current_day(), day)
+    if os.environ.get(VERBOSE):
+        tell(f"remark: data of {facts.meta['data_date']}, for {clock.day}: {locate(data, _progress)}")
+    return facts, clock
 
 
 def open_data(data: str | None) -> Snapshot:

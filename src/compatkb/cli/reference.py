@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from compatkb.cli.app import COMMANDS, application, load
+from compatkb.cli.app import COMMANDS, CURATING, application, examples, load
 
 PAGES = {
     "diagnose": "diagnose.md",
@@ -17,8 +17,8 @@ PAGES = {
     "docs check": "regions.md",
     "docs table": "regions.md",
     "docs diff": "regions.md",
-    "build": "export.md",
-    "export": "export.md",
+    "build": "json.md#exports",
+    "export": "json.md#exports",
     "web build": "web.md",
     "web serve": "web.md",
     "lint": "lint.md",
@@ -63,17 +63,22 @@ def reference() -> str:
             parts.append(f"## {panel}\n")
         command = load(name)
         inner = getattr(command, "commands", {})
-        for words, each in [(f"{name} {key}", below) for key, below in inner.items()] or [(name, command)]:
+        prefix = "data " if name in CURATING else ""
+        inner = {key: below for key, below in inner.items() if key not in CURATING}
+        for words, each in [(f"{name} {key}", below) for key, below in inner.items()] or [(f"{prefix}{name}", command)]:
             parts.append(_section(words, each))
     return "\n".join(parts)
 
 
 def _section(words: str, command: Any) -> str:
     arguments = [param.make_metavar(None) for param in command.params if param.param_type_name == "argument"]
-    page = f" [More]({PAGES[words]})." if words in PAGES else ""
+    page = f" [More]({PAGES[words.removeprefix('data ')]})." if words.removeprefix("data ") in PAGES else ""
     usage = " ".join(["compatkb", words, "[OPTIONS]", *arguments])
-    summary = command.help[:1].upper() + command.help[1:]
-    return f"### `compatkb {words}`\n\n{summary}.{page}\n\n```text\n{usage}\n```\n\n{_table(command)}"
+    about = command.help.partition("\n\n\b")[0]
+    summary = about[:1].upper() + about[1:]
+    known = examples(words.removeprefix("data ")) if words.removeprefix("data ") in COMMANDS else []
+    shown = "\n".join([usage, *(["", *known] if known else [])])
+    return f"### `compatkb {words}`\n\n{summary}.{page}\n\n```text\n{shown}\n```\n\n{_table(command)}"
 
 
 def _table(command: Any) -> str:

@@ -20,6 +20,24 @@ def switch_colour_off(chosen: bool) -> None:
         os.environ["NO_COLOR"] = "1"
 
 
+def print_less(chosen: bool) -> None:
+    """Print of a screen its headline and its commands only, where `--quiet` is given."""
+    if chosen:
+        from compatkb.output import terminal
+
+        terminal.is_brief = True
+
+
+VERBOSE = "COMPATKB_VERBOSE"
+"""Set where `--verbose` is given, for what opens the data and reads files."""
+
+
+def print_more(chosen: bool) -> None:
+    """Say on stderr what was read, where `--verbose` is given."""
+    if chosen:
+        os.environ[VERBOSE] = "1"
+
+
 def help_markup() -> Literal["rich", None]:
     """Return how help is drawn: in panels on a terminal, as plain text elsewhere."""
     return "rich" if is_terminal(sys.stdout) else None

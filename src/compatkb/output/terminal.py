@@ -37,6 +37,10 @@ _WHOLE = re.compile(r" *(\$|run:|source:) ")
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
 
 
+is_brief = False
+"""Whether a screen is its headline and its commands only."""
+
+
 def as_text(output: str | Sequence[Line]) -> str:
     """Return a form of output as plain text."""
     return output if isinstance(output, str) else text_of(output)
@@ -44,10 +48,18 @@ def as_text(output: str | Sequence[Line]) -> str:
 
 def show(output: str | Sequence[Line]) -> None:
     """Print a form of output on standard output."""
+    if is_brief and not isinstance(output, str):
+        output = _brief(output)
     if isinstance(output, str):
         sys.stdout.write(lines_shown(output) if sys.stdout.isatty() else output)
     else:
         print_lines(output)
+
+
+def _brief(lines: Sequence[Line]) -> list[Line]:
+    """Return the headline of a screen and its commands."""
+    end = next((number for number, line in enumerate(lines) if not line.text), len(lines))
+    return [*lines[:end], *(line for line in lines[end:] if line.style == "command")]
 
 
 def show_text(output: str | Sequence[Line]) -> None:
