@@ -87,7 +87,7 @@ SETTINGS = Registry[Callable[[InstallPlan, ProjectQueries], Iterator[Finding]]](
 def install_plans(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[InstallPlan]:
     """Yield the environment for each set of requirements that markers leave, with the platforms on which it is left."""
     pythons = _pythons(environment, queries)
-    systems = _systems(environment, queries)
+    systems = systems_of(environment, queries)
     environment.requirements = _overridden(environment.requirements)
     named = [(system,) for name in queries.context.scope.systems if (system := queries.system(name))]
     for chosen in [systems] if systems or not named else named:
@@ -199,7 +199,8 @@ def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: P
     return [one for one in masks if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]
 
 
-def _systems(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
+def systems_of(environment: ProjectEnvironment, queries: ProjectQueries) -> tuple[str, ...]:
+    """Return the system that runs, by its images or as pipelines name it; empty where it is not known."""
     images = [image for _, image in environment.images if image.tag]
     names = [f"{image.repository}:{image.tag}".partition("-")[0] for image in images]
     names += [part for image in images if queries.is_plain(image.repository) for part in (image.tag or "").split("-")[1:]]

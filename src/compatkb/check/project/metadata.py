@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.indexes import index_option, sources_of
-from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, known_image
+from compatkb.check.project.install_plan import (
+    ENVIRONMENTS,
+    SETTINGS,
+    InstalledProduct,
+    InstallPlan,
+    known_image,
+    systems_of,
+)
 from compatkb.check.project.listed import cited
 from compatkb.check.project.pins import about_end, at
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
@@ -21,11 +28,39 @@ PLAIN = CheckRule(
 )
 
 
-@ENVIRONMENTS.rule(UNLISTED, ENDED)
+PACKAGE = CheckRule(
+    "driver-package", Severity.WARNING, "a package of the GPU driver is installed by a name that its system does not have"
+)
+
+
+@ENVIRONMENTS.rule(UNLISTED, ENDED, PACKAGE)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with the images of an environment."""
     for located, image in environment.images:
         yield from _image(located, image, queries)
+    yield from _packages(environment, queries)
+
+
+def _packages(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield packages of the driver that the archives of the system have by another name."""
+    systems = systems_of(environment, queries)
+    carried = [record for record in queries.facts.guide_records("carried") if record["system"] in systems]
+    archives = {name: record["archive"] for record in carried for name in record["names"]}
+    for located, package in environment.packages if archives else ():
+        for component in queries.facts.guide_records("component"):
+            known = [name for name in component["packages"] if name in archives]
+            if (
+                package.group == environment.group
+                and package.name in component["packages"]
+                and known
+                and package.name not in known
+            ):
+                message = (
+                    f"{package.name} is the name of other systems; on {systems[0]} the {component['name']} is {known[0]}, "
+                    f"in {archives[known[0]]}"
+                )
+                about = f"{located.document.path} driver packages"
+                yield at(located, PACKAGE, message, fix=f"install {known[0]}", about=about, brief=package.name)
 
 
 def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> Iterator[Finding]:

@@ -277,7 +277,8 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     finding = at(located, PLATFORM, message, fix=fix, about=f"{located.document.path} python", brief=name)
     newest = queries.allowed(queries.facts.products[allowed.product], [f"=={installable[-1].release}"])
     by_the_pin = newest and any(not queries.has_nothing_for(newest, e) for e in refused)  # and by nothing newer than all of it
-    yield finding._replace(level=Severity.ERROR if is_old or by_the_pin else Severity.INFO)
+    level = Severity.ERROR if is_old or (by_the_pin and not plan.pythons) else Severity.INFO  # else one that fits it runs
+    yield finding._replace(level=level)
 
 
 def _toolkit(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

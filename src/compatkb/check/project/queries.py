@@ -326,9 +326,10 @@ class ProjectQueries:
         unbuilt = bool(codes) and codes <= {"source-only", "from-source", "tag-only", "device"}
         unbuilt |= any(self._findable(allowed) != allowed.mask for allowed in constraints)
         of_device, is_claimed = codes == {"device"}, bool(main_cause.edges)
-        stops = any(e.in_metadata or self._is_of_metadata(e) for e in main_cause.edges)
+        firm = [e for e in main_cause.edges if not e.extra]  # what an extra demands binds nobody who goes without
+        stops = any(e.in_metadata or self._is_of_metadata(e) for e in firm)
         near_by = tuple(n for n in answer.nearest if not any(_is_on_no_index(e) for e in n.stack.packages))
-        at_import = any(not e.in_metadata and e.kind != Kind.CONSTRAINS and not self._is_pure(e) for e in main_cause.edges)
+        at_import = any(not e.in_metadata and e.kind != Kind.CONSTRAINS and not self._is_pure(e) for e in firm)
         stops |= at_import
         basis = _basis(main_cause)
         edges = [e for one in answer.causes for e in one.edges]

@@ -301,7 +301,8 @@ def _set_of(
     stays = [one for product, one in members.items() if product not in moving]
     moves = sorted((members[product] for product in moving), key=lambda one: _order(one, queries))
     whole = [one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in members]
-    if queries.refused([*whole, *(one.allowed for one in stays)], plan.pythons, plan.systems):
+    is_whole = not queries.refused([*whole, *(one.allowed for one in stays)], plan.pythons, plan.systems)
+    if not is_whole:
         whole = [one.allowed for one in plan.final.values() if one.step < 0 and one.allowed.product not in members]
     if any(not one.requirements or one.is_at_address or one.tool == "conda" for one in moves):
         return None
@@ -325,7 +326,7 @@ def _set_of(
             return None
         texts.append((one, text))
     first = next((part for part in sorted(stays, key=lambda one: _order(one, queries)) if part.allowed.text), None)
-    is_certain = _level([*kept, *map(exactly, new.values())], plan, queries) == Certainty.CERTAIN
+    is_certain = is_whole and _level([*kept, *map(exactly, new.values())], plan, queries) == Certainty.CERTAIN
     return PinSet(tuple(texts), shown(first, queries) if first else "", is_certain, leaves) if texts or leaves else None
 
 
