@@ -13,7 +13,7 @@ from typing import NamedTuple
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
 from compatkb.authoring.loader import DataProblem
 from compatkb.core.memo import memoized
-from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Variant
+from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Stage, Variant
 
 DEVICE = "device"
 
@@ -100,6 +100,42 @@ def of_other_kinds(knowledge: Knowledge, product: str, number: int, to: str) -> 
     release = elements[number].release
     same = (n for n, e in enumerate(elements) if e.release is release and e.build and e.build.maker is None)
     return sum(1 << n for n in same) & ~of_one_release(knowledge, product, number, to)
+
+
+def equal_builds(knowledge: Knowledge, product: str, number: int) -> list[tuple[int, int]]:
+    """Return the maker's other builds of a release for the device that an element is for on some platforms, with these.
+
+    They require the same. The default index has a build for Linux without the label that it has on the maker's own index;
+    what has another label is built for another release of the same toolkit, from the same source.
+    """
+    equal, element = list[tuple[int, int]](), knowledge.elements[product][number]
+    for kind, cells in other_kinds(knowledge, element):
+        same = [
+            n
+            for n, other in enumerate(knowledge.elements[product])
+            if other is not element
+            and other.release is element.release
+            and other.build
+            and other.build.maker is None
+            and (own := own_kind(knowledge, other))
+            and own.device == kind.device
+        ]
+        equal += [(sum(1 << n for n in same), cells)] if same else []
+    return equal
+
+
+def from_source(knowledge: Knowledge, product: str, number: int, to: str) -> int:
+    """Return the builds of the release of an element that are compiled from its source, and require the same of `to`.
+
+    That is so of what has no builds for one device: of torch and the like each device has a requirement of its own. Of
+    builds for a device that is served on request alone metadata say nothing.
+    """
+    elements, requested = knowledge.elements[product], set(devices_on_request(knowledge))
+    builds = [
+        (n, e.build) for n, e in enumerate(elements) if n != number and e.build and e.release is elements[number].release
+    ]
+    same = [n for n, b in builds if b.stage is Stage.FROM_SOURCE and not requested.issuperset(b.devices)]
+    return sum(1 << n for n in same) if same and not any(own_kind(knowledge, e) for e in knowledge.elements[to]) else 0
 
 
 def _labelled(knowledge: Knowledge, element: KnowledgeElement) -> bool:

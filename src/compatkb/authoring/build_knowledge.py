@@ -10,7 +10,7 @@ from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
 from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardware, support_any_hardware, support_other_systems
-from compatkb.authoring.index_requirements import index_edges, passed_on, required_always
+from compatkb.authoring.index_requirements import index_edges, required_always
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import DataProblem, Files
 from compatkb.authoring.timeline import date_events
@@ -77,7 +77,6 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += index_edges(knowledge, file.product.id, listed)
-    knowledge.edges += passed_on(knowledge)
     keep_kinds_apart(knowledge, problems)
     support_any_hardware(knowledge)
     support_other_systems(knowledge)

@@ -1,14 +1,13 @@
-"""Turns index metadata into claims: Requires-Dist, and what exact pins pass on."""
+"""Turns the requirements that an index lists into claims."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from functools import cache, lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from compatkb.authoring.build_kinds import of_one_release, of_other_kinds
+from compatkb.authoring.build_kinds import equal_builds, from_source, of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role
 
@@ -104,34 +103,22 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
             asked = canonicalize_name(extra) if is_asked else ""
             binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
-            yield KnowledgeEdge(
-                key, kind, product, of_mask, to, to_mask, spec, cells, cells, basis, in_metadata=binds, extra=asked
-            )
-            others = of_other_kinds(knowledge, product, number, to)
-            if others and "+" not in spec:
-                yield KnowledgeEdge(
-                    key, kind, product, others, to, to_mask, spec, cells, 0, basis, in_metadata=binds, extra=asked
-                )
-
-
-def passed_on(knowledge: Knowledge) -> list[KnowledgeEdge]:
-    """Return what builds require through runtimes that they pin: who brings one exact version brings its requirements."""
-    listed = [edge for edge in knowledge.edges if edge.in_metadata]
-    edge_by_key: dict[tuple[str, int, str, str], KnowledgeEdge] = {}
-    for edge in listed:  # which grows: what is passed on can be an exact pin itself
-        pinned = edge.basis is Basis.OBSERVED and edge.to_mask.bit_count() == 1 and "*" not in edge.spec
-        if not pinned or knowledge.products[edge.to].role is not Role.LEAF:
-            continue
-        for other in [e for e in listed if e.of == edge.to]:
-            cells, key = edge.forbidden_on & other.forbidden_on, (edge.of, edge.of_mask, other.to, other.spec)
-            if not (other.of_mask & edge.to_mask and cells) or other.to == edge.of or key in edge_by_key:
-                continue
-            one, two = knowledge.claims[edge.claim], knowledge.claims[other.claim]
-            name = f"{one.claim.id}-{two.claim.id}"
-            claim = Claim(id=name, kind=Kind.NEEDS, of=one.claim.of, to=two.claim.to, sources=("index",))
-            knowledge.claims[name] = SourcedClaim(claim, edge.of, (*one.sources, *two.sources), ClaimOrigin.INDEX)
-            edge_by_key[key] = replace(
-                other, claim=name, of=edge.of, of_mask=edge.of_mask, forbidden_on=cells, supported_on=cells
-            )
-            listed.append(edge_by_key[key])
-    return list(edge_by_key.values())
+            bound = [(of_mask, cells, cells), (from_source(knowledge, product, number, to) & ~of_mask, cells, cells)]
+            bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal_builds(knowledge, product, number)]
+            bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []
+            for mask, forbidden, supported in bound:
+                if mask and forbidden:
+                    yield KnowledgeEdge(
+                        key,
+                        kind,
+                        product,
+                        mask,
+                        to,
+                        to_mask,
+                        spec,
+                        forbidden,
+                        supported,
+                        basis,
+                        in_metadata=binds,
+                        extra=asked,
+                    )

@@ -58,8 +58,13 @@ class Availability:
         """Hold what products and their elements say of others, and the days; see `context.Context`."""
         self.facts, self._edges, self._edges_from = facts, edges, edges_from
         self._as_of, self._lists_until = as_of, lists_until
-        # Where runtimes exclude each other and where one is an inferred pin, by members and whether only firm ones count.
-        self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool], tuple[PlatformSet, PlatformSet]] = {}
+        # Where runtimes exclude each other and where one is an inferred pin, by members, whether only firm ones count, and
+        # the platforms that are asked about.
+        self.runtime_conflicts: dict[
+            tuple[tuple[tuple[str, int], ...], bool, PlatformSet], tuple[PlatformSet, PlatformSet]
+        ] = {}
+        # Where no versions of some runtimes do, by what is required of them, who is beside them and what is waived.
+        self.runtime_choices: dict[tuple[object, ...], PlatformSet] = {}
         # For a product and what is waived: platforms by how well they are known, each with the elements that are alike in it.
         self._alike: dict[tuple[str, frozenset[str]], dict[Support, ElementSet]] = {}
         self._seen: dict[tuple[str, frozenset[str]], ElementSet] = {}  # the elements that stand there
@@ -151,14 +156,3 @@ class Availability:
         for edge, platforms in self._excluded(product, 0, waived):
             denied |= platforms if edge.of == product and edge.of_mask == every and not edge.open else 0
         return denied
-
-    @memoized
-    def somewhere(self, product: str, versions: ElementSet, waived: frozenset[str]) -> PlatformSet:
-        """Return the platforms on which at least one of some versions of a runtime can be; of unlisted ones all."""
-        listed = versions & (1 << self.facts.sizes[product]) - 1
-        if not listed:
-            return self.facts.all_platforms if versions else 0
-        platforms = 0
-        for idx in newest_first(listed):
-            platforms |= self.facts.all_platforms & ~self.denials(product, idx, waived)[0]
-        return platforms

@@ -5,7 +5,8 @@ What depends on nothing else is worked out here, once for all questions in these
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import and_
 from typing import NamedTuple
 
 from compatkb.core.memo import memoized
@@ -15,7 +16,7 @@ from compatkb.engine.candidates import Candidates
 from compatkb.engine.known_issues import IssueCondition, Surroundings, holds
 from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, ElementSet, Pin, PlatformSet, Request, newest_first
+from compatkb.store.records import EVERY, Edge, ElementSet, Pin, PlatformSet, Request, newest_first
 
 
 class RuntimeRequirement(NamedTuple):
@@ -27,6 +28,26 @@ class RuntimeRequirement(NamedTuple):
     pins: bool  # it names one version, so the runtime is in the stack
     in_metadata: bool  # installers read it themselves
     bound: str  # what a command must say, since no metadata do; empty where they do
+    demands: bool  # the runtime has to be there
+
+
+class RuntimeArc(NamedTuple):
+    """What the versions of one runtime demand of another one, on platforms on which the same holds all over."""
+
+    products: tuple[str, str]
+    demands: tuple[
+        tuple[ElementSet, ElementSet, bool], ...
+    ]  # versions, those of the other that they admit, whether one is needed
+
+
+def admitted_by(requirements: Iterable[RuntimeRequirement], size: int) -> ElementSet:
+    """Return the versions of a runtime that requirements admit together; so many are listed.
+
+    A gap between bounds, which stands above those listed, decides nothing where something listed is admitted: installers
+    take what is there.
+    """
+    versions = reduce(and_, (requirement.versions for requirement in requirements), EVERY)
+    return versions & (1 << size) - 1 or versions
 
 
 @dataclass(frozen=True)
@@ -240,9 +261,9 @@ class Context:
                 pins = edge.kind == Kind.NEEDS and bool(edge.supported_on) and "==" in edge.spec
                 bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
                 versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
-                requirements.append(
-                    (to, edge.id, RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound))
-                )
+                is_demand = edge.kind in DEMANDING
+                said = RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound, is_demand)
+                requirements.append((to, edge.id, said))
         return tuple(requirements)
 
     @memoized
@@ -252,10 +273,71 @@ class Context:
         return frozenset([to for to in targets if any(edge.kind in DEMANDING for edge in self.edges(runtime, to))])
 
     @memoized
-    def runtimes(self, product: str, idx: int) -> frozenset[str]:
-        """Return the runtimes of which an element requires something; of what is not listed none are known."""
-        is_listed = 0 <= idx < self.facts.sizes[product]
-        return frozenset([row[0] for row in self.runtime_requirements(product, idx)] if is_listed else ())
+    def runtimes_of(self, product: str) -> tuple[str, ...]:
+        """Return the runtimes of which elements of a product require something."""
+        runtimes = (to for to in self.facts.targets_of(product) if self.facts.products[to].role == Role.LEAF)
+        return tuple(to for to in runtimes if to != product and self.edges(product, to))
+
+    @memoized
+    def _alike_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, tuple[RuntimeRequirement, ...]], ...]:
+        """Return the elements of a product, gaps between its versions too, by what they require of a runtime."""
+        size, masks = self.facts.sizes[product], dict[tuple[RuntimeRequirement, ...], ElementSet]()
+        for idx in range(size):
+            said = tuple([requirement for to, _, requirement in self.runtime_requirements(product, idx) if to == runtime])
+            masks[said] = masks.get(said, 0) | 1 << idx
+        masks[()] = masks.get((), 0) | EVERY << size  # nothing is known of what is not listed
+        return tuple([(mask, said) for said, mask in masks.items()])
+
+    @memoized
+    def _pairs(self, runtimes: frozenset[str]) -> tuple[tuple[str, str], ...]:
+        """Return which of some runtimes require which, those last that the others require."""
+        ordered = sorted(runtimes, key=lambda one: (-len(self.behind(one)), one))
+        return tuple((one, to) for one in ordered for to in self.runtimes_of(one) if to in runtimes)
+
+    @memoized
+    def cuts(self, runtimes: frozenset[str]) -> frozenset[PlatformSet]:
+        """Return the platforms on which some runtimes require something of each other."""
+        groups = (said for pair in self._pairs(runtimes) for _, said in self._alike_on(*pair))
+        return frozenset(requirement.platforms for said in groups for requirement in said)
+
+    @memoized
+    def arcs(self, runtimes: frozenset[str], region: PlatformSet) -> tuple[RuntimeArc, ...]:
+        """Return what some runtimes demand of each other on platforms on which the same holds all over."""
+        arcs = []
+        for pair in self._pairs(runtimes):
+            demands = []
+            for mask, requirements in self._alike_on(*pair):
+                said = [requirement for requirement in requirements if requirement.platforms & region]
+                demands.append((mask, admitted_by(said, self.facts.sizes[pair[1]]), any(each.demands for each in said)))
+            arcs.append(RuntimeArc(pair, tuple(demands)))
+        return tuple(arcs)
+
+    @memoized
+    def apart(self, runtimes: tuple[str, ...], pinned: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Return runtimes with those behind them, but for the pinned ones, in parts that require nothing of each other."""
+        parts: list[frozenset[str]] = []
+        for runtime in runtimes:
+            part = self.behind(runtime) - pinned
+            joined = [other for other in parts if not part.isdisjoint(other)]
+            parts = [other for other in parts if other not in joined] + [part.union(*joined)]
+        return tuple(parts)
+
+    @memoized
+    def behind(self, runtime: str) -> frozenset[str]:
+        """Return a runtime, those that its versions require, and those that these do in turn."""
+        names, queue = {runtime}, [runtime]
+        while queue:
+            fresh = [to for to in self.runtimes_of(queue.pop()) if to not in names]
+            names.update(fresh)
+            queue += fresh
+        return frozenset(names)
+
+    @memoized
+    def reach(self, product: str, idx: int) -> frozenset[str]:
+        """Return the runtimes that an element leads to; of what is not listed none are known."""
+        if not 0 <= idx < self.facts.sizes[product]:
+            return frozenset()
+        return frozenset().union(*(self.behind(row[0]) for row in self.runtime_requirements(product, idx)))
 
     @memoized
     def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -263,7 +345,7 @@ class Context:
         facts = self.facts
         named = [(of, to) for of in products for to in facts.targets_of(of) if facts.products[to].role == Role.LEAF]
         apart = [(of, to) for of, to in named if to not in products]
-        runtimes = dict.fromkeys(to for _, to in apart)
+        runtimes = dict.fromkeys(to for _, first in apart for to in (first, *sorted(self.behind(first))) if to not in products)
         beside = (*products, *runtimes, "os", "python", "arch")
         return (*apart, *((to, other) for to in runtimes for other in beside if other != to and facts.edges(to, other)))
 

@@ -11,7 +11,7 @@ from compatkb.engine.budget import Budget
 from compatkb.engine.candidates import Cost, Reason, union
 from compatkb.engine.constraints import Constraint, constraint_groups, is_waived, platform_parts
 from compatkb.engine.context import Context, RuntimeRequirement, context_of
-from compatkb.engine.relations import UNRELATED, Relation, RelationTable, excluded_by, relation_of
+from compatkb.engine.relations import DEMANDING, UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
 
@@ -60,7 +60,7 @@ class Problem:
         return self.open_products | {product for kind, product, *_ in self.waived if kind == "offer"}
 
     @cached_property
-    def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool], tuple[PlatformSet, PlatformSet]]:
+    def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool, PlatformSet], tuple[PlatformSet, PlatformSet]]:
         """What was found of runtimes; it holds for all problems alike where nothing is waived and no runtime is pinned."""
         return {} if self.waived or self.pinned_runtimes else self.availability.runtime_conflicts
 
@@ -160,6 +160,25 @@ class Problem:
         rows = self.context.runtime_requirements(product, idx)
         return tuple(row for row in rows if row[0] not in self.pinned_runtimes) if self.pinned_runtimes else rows
 
+    @memoized
+    def runtime_denials(self, runtime: str, beside: tuple[Member, ...]) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, and the versions of a runtime that cannot be there, or not beside some members."""
+        denied: dict[PlatformSet, ElementSet] = {}
+        waived, demanded = self.waived_of_platform(runtime), self.context.demanded(runtime)
+        members = [(one, number) for one, number in beside if one in demanded and self.table(runtime, one)]
+        for idx in range(self.facts.sizes[runtime]):
+            where = self.availability.denials(runtime, idx, waived)[0]
+            for one, number in members:
+                where |= self.relation(runtime, idx, one, number).denied
+            if where:
+                denied[where] = denied.get(where, 0) | 1 << idx
+        return tuple(denied.items())
+
+    def reach(self, product: str, idx: int) -> frozenset[str]:
+        """Return a member's product, the runtimes that it leads to, and the products of which these say something."""
+        own = self.context.behind(product) if product in self.pinned_runtimes else self.context.reach(product, idx)
+        return own.union({product}, *(self.context.demanded(runtime) for runtime in own))
+
     # -- candidates ---------------------------------------------------------------------------------------------
 
     def element(self, product: str, idx: int) -> Element:
@@ -193,9 +212,26 @@ class Problem:
         return self.context.candidates.offers(product) & ~union(self._held_back(product)) & (pin.mask if pin else EVERY)
 
     @cached_property
-    def _pins_foreign(self) -> bool:
-        """Whether the request admits of some product nothing but builds for devices that no route serves."""
-        return any(map(self._is_foreign, self.request.pins)) or any(map(self._is_foreign_alone, self.request.bare))
+    def _with_foreign(self) -> frozenset[str]:
+        """The products of which builds for devices that no route serves are candidates.
+
+        Of these the request admits nothing else, or they go with builds of such a product: torch beside xFormers for CUDA.
+        """
+        left = {pin.product for pin in self.request.pins if self._is_foreign(pin)}
+        left.update(filter(self._is_foreign_alone, self.request.bare))
+        queue = list(left)
+        while queue:
+            one = queue.pop()
+            fresh = [other for other in self.facts.products if other not in left and self._goes_with(one, other)]
+            left.update(fresh)
+            queue += fresh
+        return frozenset(left)
+
+    def _goes_with(self, one: str, other: str) -> bool:
+        """Return whether a product that has builds for devices that no route serves demands another one, or the other way."""
+        if not self.context.candidates.foreign(other):
+            return False
+        return any(edge.kind in DEMANDING for edge in (*self.context.edges(one, other), *self.context.edges(other, one)))
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
@@ -240,7 +276,7 @@ class Problem:
             yield "yanked", candidates.yanked(product)
         if (python := self.pins.get("python")) and python.patch:
             yield "python-patch", candidates.refusing(product, python.patch)
-        if not self._pins_foreign:
+        if product not in self._with_foreign:
             yield "foreign", candidates.foreign(product)
 
     def groups(self) -> list[list[Constraint]]:

@@ -6,10 +6,9 @@ from operator import or_
 from typing import NamedTuple
 
 from compatkb.engine.constraints import is_waived
-from compatkb.engine.context import RuntimeRequirement
+from compatkb.engine.context import RuntimeArc, RuntimeRequirement, admitted_by
 from compatkb.engine.problem import ABSENT, Member, Problem
-from compatkb.engine.relations import RelationTable
-from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
+from compatkb.store.records import EVERY, ElementSet, PlatformSet
 
 
 def runtime_requirements(
@@ -44,85 +43,107 @@ def runtime_conflicts(
 
     With `firm_only` where they do so whatever further product comes along.
     """
-    conflicts = problem.runtime_conflicts.get((present, firm_only))
+    key = (present, firm_only, problem.platforms)
+    conflicts = problem.runtime_conflicts.get(key)
     if conflicts is None:
         required = runtime_requirements(problem, present, firm_only=firm_only)
-        conflicts = problem.runtime_conflicts[present, firm_only] = _conflicts(problem, required, present)
+        conflicts = problem.runtime_conflicts[key] = _conflicts(problem, required, present)
     return conflicts
 
 
 def conflicts_beside(problem: Problem, member: Member, chosen: Iterable[Member]) -> PlatformSet:
     """Return where what a member and others require of runtimes excludes each other, whatever further product comes along."""
-    runtimes_of, pinned = problem.context.runtimes, problem.pinned_runtimes
-    runtimes = runtimes_of(*member)
-    if not runtimes and member[0] not in pinned:
-        return 0
-
-    def demanded(product: str, required: Iterable[str]) -> bool:
-        return any(product in problem.context.demanded(runtime) for runtime in required)
-
-    others = [
-        other
-        for other in chosen
-        if not runtimes.isdisjoint(required := runtimes_of(*other))
-        or (other[0] in pinned and demanded(other[0], runtimes))
-        or (member[0] in pinned and demanded(member[0], required))
-    ]
-    if not others and member[0] in pinned:
-        return 0
+    reached = problem.reach(*member)
+    others = [other for other in chosen if not reached.isdisjoint(problem.reach(*other))]
     return runtime_conflicts(problem, (*others, member), firm_only=True)[0]
 
 
 def _conflicts(
     problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]
 ) -> tuple[PlatformSet, PlatformSet]:
-    """Return where no version of a runtime does, also for what the versions require of `members` and of other runtimes."""
+    """Return where no version of some runtime does, and where one is an inferred pin."""
     conflicting = doubtful = 0
-    regions_by_runtime = {runtime: regions_of(requirements) for runtime, requirements in required.items()}
-    for runtime, regions in regions_by_runtime.items():
-        waived = problem.waived_of_platform(runtime)
-        others = [(one, table) for one in regions_by_runtime if one != runtime and (table := _demands(problem, runtime, one))]
-        beside = [(number, table) for one, number in members if number >= 0 and (table := _demands(problem, runtime, one))]
-        for region in regions:
-            conflicting |= region.platforms & ~problem.availability.somewhere(runtime, region.versions, waived)
-            doubtful |= region.platforms if region.is_inferred_pin else 0
-            if beside or others:
-                parts = [(table, part) for one, table in others for part in regions_by_runtime[one]]
-                conflicting |= _refused(problem, runtime, region, beside, parts)
+    context, known, present = problem.context, problem.availability.runtime_choices, dict(members)
+    for part in context.apart(tuple(sorted(required)), problem.pinned_runtimes):
+        requirements = {runtime: required[runtime] for runtime in part if runtime in required}
+        spoken_of = [one for runtime in part for one in context.demanded(runtime) if present.get(one, ABSENT) >= 0]
+        beside = tuple((one, present[one]) for one in dict.fromkeys(spoken_of))
+        waived = tuple(sorted(one for one in problem.waived if not part.isdisjoint(one[1:])))
+        key = (tuple((runtime, *each) for runtime, each in requirements.items()), beside, waived, problem.platforms)
+        if key not in known:
+            known[key] = _conflicting(problem, part, requirements, beside)
+        conflicting |= known[key]
+        if any(requirement.is_inferred_pin for each in requirements.values() for requirement in each):
+            regions = (region for each in requirements.values() for region in regions_of(each))
+            doubtful |= reduce(or_, (region.platforms for region in regions if region.is_inferred_pin), 0)
     return conflicting, doubtful
 
 
-def _demands(problem: Problem, runtime: str, other: str) -> RelationTable | None:
-    """Return what a runtime and another product say of each other where versions of the first demand some of the second."""
-    return problem.table(runtime, other) if other in problem.context.demanded(runtime) else None
-
-
-def _refused(
-    problem: Problem,
-    runtime: str,
-    region: "RuntimeRegion",
-    beside: list[tuple[int, RelationTable]],
-    others: list[tuple[RelationTable, "RuntimeRegion"]],
+def _conflicting(
+    problem: Problem, runtimes: frozenset[str], required: dict[str, list[RuntimeRequirement]], beside: tuple[Member, ...]
 ) -> PlatformSet:
-    """Return where every listed version of a runtime that is admitted refuses a member, or all that is admitted of another.
+    """Return where runtimes that are required, and what these require in turn, have no versions that go together."""
+    cuts = {requirement.platforms for each in required.values() for requirement in each}
+    cuts |= problem.context.cuts(runtimes)
+    cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_denials(runtime, beside)}
+    regions = [problem.platforms]
+    for cut in cuts:
+        regions = [part for region in regions for part in (region & cut, region & ~cut) if part]
+    return reduce(or_, (region for region in regions if not _agree(problem, runtimes, required, beside, region)), 0)
 
-    Versions that the data do not list decide nothing: installers take what is there.
+
+def _agree(
+    problem: Problem,
+    runtimes: frozenset[str],
+    required: dict[str, list[RuntimeRequirement]],
+    beside: tuple[Member, ...],
+    region: PlatformSet,
+) -> bool:
+    """Return whether every runtime that is needed has versions left, on platforms on which the same holds all over.
+
+    Runtimes are those that members require and those that these require in turn; `beside` are the members of which some
+    runtime demands a version. Arcs are made consistent, as `narrowing` does for what is searched: each version that is left
+    has some version of each of the others beside it.
     """
-    refused = region.platforms
-    listed = region.versions & (1 << problem.facts.sizes[runtime]) - 1
-    for idx in newest_first(listed):
-        if not refused:
-            break
-        here = problem.availability.denials(runtime, idx, problem.waived_of_platform(runtime))[0]
-        for number, table in beside:
-            relation = table.relation(idx, number)
-            here |= relation.denied if relation else 0
-        for table, part in others:
-            if shared := part.platforms & refused & ~here:
-                admitted = table.allowed(idx, shared)
-                here |= shared if part.versions and not part.versions & admitted else 0
-        refused &= here
-    return refused if listed else 0
+    needed, left = set[str](), dict.fromkeys(runtimes, EVERY)
+    for runtime in runtimes:
+        if here := [said for said in required.get(runtime, ()) if said.platforms & region]:
+            needed.add(runtime)
+            left[runtime] = admitted_by(here, problem.facts.sizes[runtime])
+        for platforms, elements in problem.runtime_denials(runtime, beside):
+            left[runtime] &= ~elements if platforms & region else EVERY
+        if not left[runtime] and runtime in needed:
+            return False
+    arcs = [arc for arc in problem.context.arcs(runtimes, region) if not is_waived(problem.waived, *arc.products)]
+    queue = list(arcs)
+    while queue:
+        changed = _revise(queue.pop(), left, needed)
+        if any(not left[runtime] for runtime in changed if runtime in needed):
+            return False
+        queue += [arc for arc in arcs if arc not in queue and not changed.isdisjoint(arc.products)] if changed else []
+    return True
+
+
+def _revise(arc: RuntimeArc, left: dict[str, ElementSet], needed: set[str]) -> set[str]:
+    """Make a runtime and one that it requires consistent; return those of which something was dropped or is needed."""
+    runtime, to = arc.products
+    before, is_needed = (left[runtime], left[to]), to in needed
+    own, admitted, is_free = 0, 0, False
+    for mask, versions, asks in arc.demands:
+        if here := before[0] & mask:
+            fitting = before[1] & versions
+            if fitting or not (asks or is_needed):
+                own, admitted, is_free = own | here, admitted | fitting, is_free or not asks
+    left[runtime] = own
+    changed = {runtime} if own != before[0] else set[str]()
+    if runtime in needed:
+        left[to] &= admitted
+        if own and not is_free and not is_needed:
+            needed.add(to)
+            changed.add(to)
+        if left[to] != before[1]:
+            changed.add(to)
+    return changed
 
 
 class RuntimeRegion(NamedTuple):

@@ -22,7 +22,7 @@ from compatkb.errors import CompatkbError, UnavailableError, UsageError
 from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
-from compatkb.schema import IndexFile, ProductFile
+from compatkb.schema import IndexFile, ProductFile, Role
 
 Count = Callable[[str, int, int], None]
 A = TypeVar("A")
@@ -72,7 +72,7 @@ class RefreshOutcome:
 
 
 def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[RecordedDistribution, ...]:
-    """Return the distributions to ask for, by name: those with a file, and those with a build on the default index.
+    """Return the distributions to ask for, by name: those with a file, runtimes, and those with a build on the default index.
 
     `only` are product ids, aliases or distributions; raises UsageError for one that is not among them. Requires-Dist is
     read for a new file, and where the file has such metadata already, or with `requirements`.
@@ -108,9 +108,10 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Re
 
 
 def _distributions(file: ProductFile) -> set[str]:
-    """Return the names under which builds of a product are on the default index."""
+    """Return the names under which a product is on the default index: of builds there, or of a runtime."""
     builds = [build for release in file.release for build in release.build if _CHANNEL in build.channels]
     names = {build.distribution or file.product.distribution for build in builds}
+    names |= {file.product.distribution} if file.product.role is Role.LEAF else set()
     return {str(canonicalize_name(name)) for name in names if name}
 
 

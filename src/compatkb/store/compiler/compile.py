@@ -7,6 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
+
 from compatkb.authoring.knowledge_base import Knowledge, cite, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
@@ -102,9 +104,10 @@ def _meta(knowledge: Knowledge, digest: str) -> Iterator[MetaRecord]:
 def _day_of_knowledge(knowledge: Knowledge) -> date:
     """Return the last day on which a list of releases was read; where there is no list, anything at all.
 
-    A thread or a table that was read later says nothing of releases that have come out since.
+    A thread, a table or the list of a runtime that was read later says nothing of releases that have come out since.
     """
-    lists = [file.seen for file in knowledge.files.index]
+    runtimes = {name for name, product in knowledge.distributions.items() if knowledge.products[product].role is Role.LEAF}
+    lists = [file.seen for file in knowledge.files.index if canonicalize_name(file.distribution) not in runtimes]
     lists += [scope.until for file in knowledge.files.products for scope in file.product.complete if not scope.ended]
     timeline = knowledge.files.timeline.source.values() if knowledge.files.timeline else ()
     return max(lists, default=max((source.seen for source in (*knowledge.sources.values(), *timeline)), default=date.min))
