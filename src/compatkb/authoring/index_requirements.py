@@ -80,6 +80,7 @@ def _demands(
 def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[KnowledgeEdge]:
     """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
+    stated = [edge for edge in knowledge.edges if edge.of == product]
     for release in file.release:
         number = listed.get(id(release))
         if number is None:
@@ -103,7 +104,10 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
             asked = canonicalize_name(extra) if is_asked else ""
             binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
-            bound = [(of_mask, cells, cells), (from_source(knowledge, product, number, to) & ~of_mask, cells, cells)]
+            compiled = from_source(knowledge, product, number, to) & ~of_mask
+            for edge in stated if compiled else ():  # who speaks of builds for a device knows better
+                compiled &= ~edge.of_mask if edge.to == to and (edge.devices or not edge.of_mask >> number & 1) else -1
+            bound = [(of_mask, cells, cells), (compiled, cells, cells)]
             bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal_builds(knowledge, product, number)]
             bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []
             for mask, forbidden, supported in bound:

@@ -44,7 +44,12 @@ def constraint_groups(
     platform = ((p, dimension) for p in variables for dimension in EXPLAINING)
     claims += [("claim", *pair) for pair in platform if facts.edges(*pair) or facts.edges(*reversed(pair))]
     claims.sort(key=lambda constraint: -len(pinned.intersection(constraint)))
-    runtimes: list[Constraint] = [("claim", *pair) for pair in context.runtime_claims(variables)]
+    said = {frozenset(claim[1:]) for claim in claims}  # what two products say of each other is one constraint, either way
+    runtimes: list[Constraint] = []
+    for pair in context.runtime_claims(variables):
+        if frozenset(pair) not in said:
+            said.add(frozenset(pair))
+            runtimes.append(("claim", *pair))
     built = (product for product in variables if roles[product].role not in (Role.DIMENSION, Role.FEATURE))
     return [
         [claim for claim in claims if claim[1] == provider],

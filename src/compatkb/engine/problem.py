@@ -348,15 +348,16 @@ class Problem:
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference.
 
-        A part of the machine is what it is, and speaks for nobody.
+        A part of the machine is what it is, and speaks for nobody. Nor does what comes along only because the member needs it.
         """
         roles = self.facts.products
         if roles[product].machine:
             return self._beside_machine(product, idx, dict(present))
+        brought = {other for other in self.optional if other in self.context.needs(product)}
         others = [
             (other, number)
             for other, number in present
-            if other != product and roles[other].role not in SILENT and not roles[other].machine
+            if other != product and roles[other].role not in SILENT and not roles[other].machine and other not in brought
         ]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0

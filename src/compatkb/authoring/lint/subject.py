@@ -130,9 +130,8 @@ class LintSubject:
         distribution = self.knowledge.products[edge.of].distribution
         for document, file in reversed(list(self.index)):
             if file.distribution == distribution:
-                first = (edge.of_mask & -edge.of_mask).bit_length() - 1
-                entry = self.knowledge.elements[edge.of][first].listed
-                number = next(n for n, release in enumerate(file.release) if release is entry)
+                named = self.knowledge.claims[edge.claim].claim.of
+                number = next(n for n, release in enumerate(file.release) if f"{edge.of}=={release.version}" == named)
                 return ListedRequirement(document, ("release", number, "requires"), file.release[number].version)
         return None
 
