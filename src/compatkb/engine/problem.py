@@ -348,12 +348,13 @@ class Problem:
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference.
 
-        A part of the machine is what it is, and speaks for nobody. Nor does what comes along only because the member needs it.
+        A part of the machine is what it is, and speaks for nobody. Nor does what comes along only because a package needs it.
         """
         roles = self.facts.products
         if roles[product].machine:
             return self._beside_machine(product, idx, dict(present))
-        brought = {other for other in self.optional if other in self.context.needs(product)}
+        is_package = roles[product].role != Role.FEATURE
+        brought = {other for other in self.optional if is_package and other in self.context.needs(product)}
         others = [
             (other, number)
             for other, number in present
