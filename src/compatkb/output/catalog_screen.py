@@ -312,7 +312,11 @@ def _brief(release: Content, end: str | None = None) -> tuple[str, ...]:
 
 def _several(label: str, rows: list[tuple[str, int]]) -> list[Block]:
     """Return texts below one label, each with its weight."""
-    return [block for n, (text, weight) in enumerate(rows) for block in labelled_block("" if n else label, text, weight)]
+    return [
+        block
+        for n, (text, weight) in enumerate(row for row in rows if row[0])
+        for block in labelled_block("" if n else label, text, weight)
+    ]
 
 
 def _notices(notices: list[Content]) -> str:

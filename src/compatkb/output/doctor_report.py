@@ -80,8 +80,8 @@ def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
     """Return the screen."""
     examination = view.examination
     numbers = Numbers(_REASONS)
-    style, sentence, headline_remark = _headline(view)
-    blocks = [Block(wrapped(sentence, f"{messages.signed(style)}   ", "  ", style))]
+    style, head, sentence, headline_remark = _headline(view)
+    blocks = [Block(wrapped(sentence, f"{messages.SIGNS[style]} {head}   ", "  ", style))]
     steps = install_commands(view, shell)
     blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
     blocks += _reasons(view, numbers)
@@ -98,24 +98,25 @@ def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
     return fitted(blocks, HEIGHT)
 
 
-def _headline(view: ExaminationView) -> tuple[str, str, Remark | None]:
-    """Return the verdict on the machine, its sentence, and the remark that is told with it."""
+def _headline(view: ExaminationView) -> tuple[str, str, str, Remark | None]:
+    """Return the verdict on the machine, the problem in a word, its sentence, and the remark that is told with it."""
     examination = view.examination
     wrong = [remark for remark in examination.remarks if remark.level is Severity.ERROR]
     wrong += [remark for remark in examination.remarks if remark.rule in ("build-for-another-device", "no-graphics-for-build")]
     main = listed([f"{h.product.label} {h.installed.version or '(no version)'}" for h in examination.held if h.main])
     where = examination.machine.origin
     if examination.verdict == _NOTHING:
-        return "unknown", f"no package that compatkb knows is installed ({where})", None
+        return "unknown", "nothing to check", f"no torch in {where}", None
     if examination.verdict == "does-not-work":
         sentence = view.asked or main
-        return "does-not-work", f"{sentence} ({where})", None
+        return "does-not-work", messages.VERDICTS["does-not-work"], f"{sentence} ({where})", None
     if wrong:
-        return "does-not-work", f"{wrong[0].message} ({where})", wrong[0]
+        return "does-not-work", wrong[0].rule.replace("-", " "), f"{wrong[0].message} ({where})", wrong[0]
     if examination.doubtful:
-        return "unknown", f"no data for this build of {listed(examination.doubtful)} ({where})", None
+        return "unknown", "unknown", f"no data for this build of {listed(examination.doubtful)} ({where})", None
     sentence = view.asked or main
-    return examination.verdict, f"{sentence} ({where})", None
+    head = "no problems" if examination.verdict == "works" else messages.VERDICTS[examination.verdict]
+    return examination.verdict, head, f"{sentence} ({where})", None
 
 
 def install_commands(view: ExaminationView, shell: str = POSIX) -> list[str]:

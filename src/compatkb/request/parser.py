@@ -238,6 +238,24 @@ def _newer(facts: Snapshot, product: Product, version: str, text: str, *, strict
     return Pin(product.id, text, 0, strict=strict, near=near, beyond=version)
 
 
+_GROUPS = 3
+"""Leading groups of a number that tell whose it is."""
+
+
+def _numbered_alike(facts: Snapshot, product: Product, version: str) -> Product | None:
+    """Return the one other part of a machine whose versions begin like this one: the Windows driver for 32.0.101.6559."""
+    groups = version.split(".")
+    if len(groups) <= _GROUPS:
+        return None
+    alike = [
+        other
+        for other in facts.products.values()
+        if other.machine and other is not product
+        and any(e.release.split(".")[:_GROUPS] == groups[:_GROUPS] for e in facts.elements(other.id))
+    ]  # fmt: skip
+    return alike[0] if len(alike) == 1 else None
+
+
 def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_until: int, *, strict: bool) -> Pin:
     """Return the pin for a version that the data do not list, where such a pin can be answered at all."""
     from compatkb.core.versions import Scheme, admits, parse
@@ -250,6 +268,10 @@ def _unlisted(facts: Snapshot, product: Product, version: str, text: str, lists_
         parse(scheme, version)
     except ValueError:
         raise Suggestions(facts).unknown_version(product, version) from None
+    if product.role == Role.DIMENSION and not product.machine and (other := _numbered_alike(facts, product, version)):
+        mask = facts.word(other.id, version)
+        said = f"{other.id}=={version}"
+        return Pin(other.id, said, mask or 1 << len(facts.elements(other.id)), strict=strict, extra="" if mask else version)
     if product.machine:
         return Pin(product.id, text, 1 << len(facts.elements(product.id)), strict=strict, extra=version)
     if product.role == Role.LEAF:
