@@ -1,6 +1,8 @@
 """A small data directory that every rule of lint accepts, in tests/cases/lint/good; tests change a copy of it."""
 
 import tomllib
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,12 @@ FOLDER = Path(__file__).parent / "cases" / "lint"
 
 
 def read(folder: str) -> dict[str, Content]:
-    """Return the content of every file below a folder of the cases of lint, by path."""
+    """Return the content of every file below a folder of the cases of lint, by path; each call a new one."""
+    return deepcopy(_read(folder))
+
+
+@cache
+def _read(folder: str) -> dict[str, Content]:
     files = sorted((FOLDER / folder).rglob("*.toml"))
     return {path.relative_to(FOLDER / folder).as_posix(): tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
 

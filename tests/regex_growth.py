@@ -20,7 +20,6 @@ SIZES = ((40, 80), (200, 400))
 MOST_STEPS = 200_000
 BOUNDED = {
     r"[\s,]+(?![^<>=!~^]*$)|,\s*": "of a clause of at most MOST_LETTERS",
-    r"(\.[A-Za-z]+)+$": "of a path in our own data",
 }
 """Expressions that grow and whose texts are short."""
 FASTER = 2.9

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
 from compatkb.authoring.feature_products import claim_id
@@ -205,29 +205,27 @@ def _name(record: object) -> str | None:
 
 def _field(record: object, key: str) -> str:
     """Return the attribute of a key as it is written in files."""
-    if isinstance(record, Record):
-        for name, info in type(record).model_fields.items():
-            if info.alias == key:
-                return name
-    return key
+    names = {alias: name for name, alias in _keys(type(record))} if isinstance(record, Record) else {}
+    return names.get(key, key)
 
 
 def walk(record: Record, where: Where = ()) -> Iterator[tuple[Where, Record]]:
     """Yield a record and every record inside it, with its place in the file."""
     yield where, record
-    for name, info in type(record).model_fields.items():
+    for name, key in _keys(type(record)):
         value = getattr(record, name)
-        here = (*where, info.alias or name)
         if isinstance(value, Record):
-            yield from walk(value, here)
-        elif isinstance(value, tuple):
-            for number, item in enumerate(value):
+            yield from walk(value, (*where, key))
+        elif isinstance(value, tuple | dict):
+            for at, item in value.items() if isinstance(value, dict) else enumerate(value):
                 if isinstance(item, Record):
-                    yield from walk(item, (*here, number))
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                if isinstance(item, Record):
-                    yield from walk(item, (*here, key))
+                    yield from walk(item, (*where, key, at))
+
+
+@cache
+def _keys(kind: type[Record]) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a kind of record with their keys as files have them."""
+    return tuple((name, info.alias or name) for name, info in kind.model_fields.items())
 
 
 def sources_of(file: Record, names: tuple[str, ...]) -> tuple[SourceEntry, ...]:
@@ -241,11 +239,10 @@ def terms(file: Record) -> Iterator[tuple[Where, str, Record]]:
     for where, record in walk(file):
         if isinstance(record, Dispute) and not isinstance(file, ProductFile | FeatureFile):
             continue  # there it names tags, channels or events
-        for name, info in type(record).model_fields.items():
+        for name, key in _keys(type(record)):
             if name not in ("of", "to", "is_"):
                 continue
             value = getattr(record, name)
-            key = info.alias or name
             if isinstance(value, str):
                 yield (*where, key), value, record
             elif isinstance(value, tuple):
