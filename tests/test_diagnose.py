@@ -144,6 +144,20 @@ def test_steps_for_another_device_are_left_out(facts: Snapshot) -> None:
         assert ("Intel GPU" in do, "On the CPU" in do) == ("xpu" in told, "cpu" in told)
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("vLLM on XPU crashes: 'NoneType' object has no attribute 'copy' in compile_or_warm_up_model", "vllm-release"),
+        ("vLLM on XPU fails: ImportError: libsycl.so.8: cannot open shared object file", "oneapi-generation"),
+        ("Arc B580: after IGC 2.34.4 llama-server ends with SIGSEGV", "driver-release"),
+        ("Arc B580: after IGC 2.34.4 every program ends with UR_RESULT_ERROR_DEVICE_LOST", "device-lost"),
+    ],
+)
+def test_a_release_alone_is_blamed_last(facts: Snapshot, text: str, first: str) -> None:
+    """That an application or a driver has faults of its own is said where nothing else in the text tells more."""
+    assert diagnose(facts, text, clock()).candidates[0].id == first
+
+
 def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
     """What a step says of one device is under that device, unless the cause is about it or its name says so."""
     for record in facts.guide_records("cause"):
