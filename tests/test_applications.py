@@ -48,3 +48,10 @@ def test_without_a_torch_for_intel_gpus(facts: Snapshot, name: str, reason: str)
 def test_found_by_search(run: Run) -> None:
     """`search` leads to the application of that name first."""
     assert run("search", "lightning").out.split()[:2] == ["application", "lightning"]
+
+
+def test_an_ended_application_is_told(run: Run) -> None:
+    """The answer for an archived application comes with that remark; one for a living application without."""
+    done = run("resolve", "ipex-llm")
+    assert "remark: IPEX-LLM is archived since 2026-01-28" in done.err
+    assert "archived" not in run("resolve", "comfyui", "B580").err

@@ -1,7 +1,7 @@
 """The commands that answer a request: resolve, explain, which needs to know what to explain, and mcp, for coding agents."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +23,7 @@ from compatkb.request.words import read_words
 
 if TYPE_CHECKING:
     from compatkb.core.clock import Clock
+    from compatkb.store.queries.provenance import Application
     from compatkb.store.reader import Snapshot
 
 EXPLAIN = "explain"
@@ -85,6 +86,8 @@ def answer(
     request = make_request(facts, pins, words or (), device or (), clock, needs or (), route)
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=max(clock.day.toordinal() - min_age - 1, 1))
+    for application in _ended_applications(facts, words or ()):
+        tell(f"remark: {application.name} is {application.state} since {application.ended}: compatkb show {application.id}")
     resolution = answer_of(facts, request, patience())
     edges = why or (form == "json" and explains and not resolution.causes)
     each = request.names_devices and len(request.devices) > 1
@@ -93,6 +96,15 @@ def answer(
     if resolution.verdict == Verdict.UNKNOWN:
         return 0 if unknown == "ok" else UNKNOWN
     return int(resolution.verdict == Verdict.DOES_NOT_WORK)
+
+
+def _ended_applications(facts: "Snapshot", words: Sequence[str]) -> "Iterator[Application]":
+    """Yield the applications among words of which nothing new will come."""
+    for word in words:
+        if read_words(facts, [word])[1] not in ([], [word]):  # it stands for the torch that it requires
+            application = facts.find_application(word)
+            if application and application.ended:
+                yield application
 
 
 def _of_profile(
