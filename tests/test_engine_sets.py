@@ -1,7 +1,6 @@
 """What the engine works out by sets and tables, and what it reads lazily, against the plain way of doing it."""
 
 from collections.abc import Sequence
-from dataclasses import FrozenInstanceError
 from itertools import product as combinations_of
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def test_what_is_waived_only_adds_stacks(question: tuple[World, Case], folder: P
         assert Search(problem.waiving(every), Aim.FIRST).run() or not problem.platforms
         assert bool(Search(problem, Aim.FIRST).run()) is bool(before)
         assert not problem.waived
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             problem.waived = frozenset(every)  # type: ignore[misc]  # which must fail
 
 

@@ -1,6 +1,5 @@
 """An environment is one frozen value, and asks the engine the question that its words ask."""
 
-from dataclasses import FrozenInstanceError
 from datetime import date
 
 import pytest
@@ -37,7 +36,7 @@ def test_an_environment_asks_what_its_words_ask(
 def test_an_environment_never_changes(facts: Snapshot) -> None:
     """It can be asked again and again, and be a key."""
     environment = read_environment(facts, [("torch", "2.8.0")], ("xpu",), CLOCK)
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         environment.pins = ()  # type: ignore[misc]  # which must fail
     assert {environment: 1}[read_environment(facts, [("torch", "2.8.0")], ("xpu",), CLOCK)] == 1
 

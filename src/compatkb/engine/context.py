@@ -4,12 +4,12 @@ What depends on nothing else is worked out here, once for all questions in these
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from operator import and_
 from typing import NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import record, replaced
 from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
@@ -50,7 +50,7 @@ def admitted_by(requirements: Iterable[RuntimeRequirement], size: int) -> Elemen
     return versions & (1 << size) - 1 or versions
 
 
-@dataclass(frozen=True)
+@record()
 class Context:
     """The facts as they are for a device on some hardware, at some time; `context_of` makes it. Days are ordinals."""
 
@@ -69,7 +69,7 @@ class Context:
     @cached_property
     def _plain(self) -> "Context":
         """The same without the machine, which shares what it says with all machines; itself where nothing of it is pinned."""
-        return _kept(replace(self, hardware=0, machine=())) if self.hardware or self.machine else self
+        return _kept(replaced(self, hardware=0, machine=())) if self.hardware or self.machine else self
 
     @cached_property
     def candidates(self) -> Candidates:

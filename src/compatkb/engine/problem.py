@@ -1,10 +1,10 @@
 """One problem of the search: a device reached over one route, with everything that the request fixed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import record, replaced
 from compatkb.core.vocabulary import ANY_VERSION, Kind, Role
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY, PLATFORM, Availability, Support
 from compatkb.engine.budget import Budget
@@ -26,7 +26,7 @@ _RUNTIME_SERVES = 365
 """Days: packages are built against the runtimes of their time; of one that is older by more nobody says that it still does."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Problem:
     """A device to be reached over one route, with everything that the request fixed; `problem_of` makes it.
 
@@ -48,7 +48,7 @@ class Problem:
     availability: Availability  # where elements can be, with the glibc that is pinned
     pinned_runtimes: frozenset[str]  # those that are searched for, since the request names them
     platforms: PlatformSet
-    domains: Mapping[str, ElementSet] = field(default_factory=dict)  # the candidates of each variable
+    domains: Mapping[str, ElementSet] = {}  # the candidates of each variable
     open_products: frozenset[str] = frozenset()
     """Products of which a release may exist that the data do not know; none unless only certain facts count."""
     waived: frozenset[Constraint] = frozenset()
@@ -70,14 +70,14 @@ class Problem:
         for product in self.variables:
             if ("claim", self.route.provider, product) in waived:  # the provider would bring its own build of that along
                 domains[product] = self.provided(product) or domains[product]
-        return replace(self, waived=waived, domains=domains)
+        return replaced(self, waived=waived, domains=domains)
 
     def limited_to(
         self, domains: Mapping[str, ElementSet], platforms: PlatformSet = EVERY, *, is_narrowed: bool = False
     ) -> "Problem":
         """Return the same problem with these candidates and platforms alone."""
         left = {**self.domains, **domains}
-        return replace(self, domains=left, platforms=self.platforms & platforms, is_narrowed=is_narrowed)
+        return replaced(self, domains=left, platforms=self.platforms & platforms, is_narrowed=is_narrowed)
 
     @cached_property
     def device_rank(self) -> int:
@@ -452,7 +452,7 @@ def problem_of(
         context.availability(glibc), runtimes, platforms_of(facts, request),
     )  # fmt: skip
     unclosed = frozenset(p for p in problem.variables if not problem.is_closed(p)) if certain_only else frozenset[str]()
-    return replace(problem, domains={p: problem.domain(p) for p in problem.variables}, open_products=unclosed)
+    return replaced(problem, domains={p: problem.domain(p) for p in problem.variables}, open_products=unclosed)
 
 
 def problems_of(facts: Snapshot, request: Request, budget: Budget | None = None) -> Iterator[Problem]:

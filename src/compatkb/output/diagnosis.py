@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from compatkb.core.names import normal
+from compatkb.core.record import record
 from compatkb.doctor.diagnose import Candidate, Diagnosis, UnmetRequirement
 from compatkb.doctor.target import POETRY, UV, UV_PIP, Target, installed
 from compatkb.output import commands, messages
@@ -33,7 +33,7 @@ _MISSING = {
 }
 
 
-@dataclass(frozen=True)
+@record()
 class ChoiceView:
     """A stack for a device and kinds of system of which the text does not tell whether they are meant."""
 
@@ -43,7 +43,7 @@ class ChoiceView:
     near: Near
 
 
-@dataclass(frozen=True)
+@record()
 class DiagnosisView:
     """What is said of an error, as it is shown."""
 

@@ -1,12 +1,12 @@
 """What is said about a machine: the first screen of `doctor` (verdict, command, what changes, what is wrong), and JSON."""
 
-from dataclasses import dataclass
 from datetime import date
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from compatkb.core.findings import Severity
+from compatkb.core.record import record
 from compatkb.doctor.known_machine import Remark, Seen
 from compatkb.doctor.verdict import Examination
 from compatkb.engine.known_issues import Surroundings
@@ -28,7 +28,7 @@ _REASONS = 2
 _MANY = 6
 
 
-@dataclass(frozen=True)
+@record()
 class ExaminationView:
     """What is said of a machine, as it is shown."""
 

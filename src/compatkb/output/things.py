@@ -1,11 +1,11 @@
 """What an answer holds as it is shown: builds, places, claims, stacks: frozen values that ask no snapshot."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from compatkb.core.names import is_free_threaded
+from compatkb.core.record import hidden, record
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.store.queries.claims import InstallRecord
 from compatkb.store.queries.products import ChannelRecord
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MANY = 6
 
 
-@dataclass(frozen=True)
+@record()
 class DimensionValue:
     """A value of a dimension: a Python, a system, a device, a GPU family."""
 
@@ -34,7 +34,7 @@ class DimensionValue:
         return self.name
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class BuildView:
     """A build of a stack: what it is, where it is from, and how commands name it there."""
 
@@ -54,7 +54,7 @@ class BuildView:
     inside: str  # the first system of an image that fits the stack
     requested: bool  # whether the search was about it
     named: bool  # whether commands name it; what requirements bring along comes by itself
-    cited: Callable[[], Sources] = field(repr=False, compare=False)
+    cited: Callable[[], Sources] = hidden()
 
     @property
     def label(self) -> str:
@@ -83,7 +83,7 @@ class BuildView:
         return self.product.id, self.idx
 
 
-@dataclass(frozen=True)
+@record()
 class Warned:
     """A reason for care: its kind, whom it concerns, and since when."""
 
@@ -93,7 +93,7 @@ class Warned:
     day: int | None
     until: int | None
     detail: str
-    cited: Callable[[], Sources] = field(repr=False, compare=False)
+    cited: Callable[[], Sources] = hidden()
 
     @property
     def sources(self) -> Sources:
@@ -101,7 +101,7 @@ class Warned:
         return self.cited()
 
 
-@dataclass(frozen=True)
+@record()
 class ClaimView:
     """What somebody says of versions of one product and of another, or of a machine."""
 
@@ -117,7 +117,7 @@ class ClaimView:
     disputes: "list[DisputeJson]"
 
 
-@dataclass(frozen=True)
+@record()
 class Link:
     """What speaks for two members of a stack together."""
 
@@ -127,7 +127,7 @@ class Link:
     claims: tuple[ClaimView, ...]
 
 
-@dataclass(frozen=True)
+@record()
 class Offered:
     """A feature that was asked for: how far it has come in a stack, and who says so."""
 
@@ -180,7 +180,7 @@ class StackIssue(NamedTuple):
     of_packages: bool  # a package of the stack has it; else what is below: driver, compiler, kernel
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class StackView:
     """Builds that work together on every combination of some systems, architectures and Pythons."""
 
@@ -204,12 +204,12 @@ class StackView:
     unbounded_need: str  # what its device needs where no version of it is known or asked for
     bounds: tuple[tuple[Product, str], ...]  # products outside the stack, and what they must be
     warnings: tuple[Warned, ...]
-    look_for_issues: Callable[[], tuple[StackIssue, ...]] = field(repr=False, compare=False)
+    look_for_issues: Callable[[], tuple[StackIssue, ...]] = hidden()
     features: tuple[Offered, ...]
     recipe: InstallRecord | None  # an installation that one command cannot do
     waives: tuple[str, ...]  # the pins that its vendor says to ignore
     proof: str | None  # an expression that prints whether the device can be used
-    evidence: "Evidence" = field(repr=False, compare=False)
+    evidence: "Evidence" = hidden()
 
     @cached_property
     def issues(self) -> tuple[StackIssue, ...]:
@@ -266,7 +266,7 @@ class StackView:
         return next((build for build in self.packages if build.product.id == product), None)
 
 
-@dataclass(frozen=True)
+@record()
 class Instead:
     """Products that have ended, and a stack that does without them."""
 

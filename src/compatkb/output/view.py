@@ -1,12 +1,12 @@
 """The one view of an answer: sentence, commands by system, rows by label, causes, ways out; every form writes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
+from compatkb.core.record import hidden, record, replaced
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
 from compatkb.output.issue_text import GRAVE, issue_line
@@ -22,12 +22,12 @@ _FEW = 2
 _LEFT_OUT = ("eol", "security")
 
 
-@dataclass(frozen=True)
+@record()
 class StackGroup:
     """Stacks of one verdict for which one command will do, save for packages that some of them lack; the best first."""
 
     stacks: tuple[StackView, ...]
-    wide: Callable[[], tuple[StackView, ...]] = field(repr=False, compare=False)  # each on every Python that installs the same
+    wide: Callable[[], tuple[StackView, ...]] = hidden()  # each on every Python that installs the same
 
     @property
     def best(self) -> StackView:
@@ -63,7 +63,7 @@ class StackGroup:
         return frozenset(system.id for one in some for system in one.os)
 
 
-@dataclass(frozen=True)
+@record()
 class Section:
     """The commands for some systems; the title is empty where they are for all of them."""
 
@@ -71,7 +71,7 @@ class Section:
     group: StackGroup
 
 
-@dataclass(frozen=True)
+@record()
 class AnswerRow:
     """What an answer says under a label; of the rows that may go, those of the highest weight go first."""
 
@@ -83,7 +83,7 @@ class AnswerRow:
     short: str = ""  # what stands in its place where it takes more than two lines
 
 
-@dataclass(frozen=True)
+@record()
 class CauseView:
     """Why there is no answer."""
 
@@ -95,7 +95,7 @@ class CauseView:
     message: str
     claims: tuple[str, ...]
     about_asked: bool  # whether it is about nothing but what was asked for
-    look: "Callable[[], tuple[list[DisputeJson], Sources]]" = field(repr=False, compare=False)
+    look: "Callable[[], tuple[list[DisputeJson], Sources]]" = hidden()
 
     @cached_property
     def _looked(self) -> "tuple[list[DisputeJson], Sources]":
@@ -112,7 +112,7 @@ class CauseView:
         return self._looked[1]
 
 
-@dataclass(frozen=True)
+@record()
 class Way:
     """A way out of a "no": what it is called, its stack, whether programs have to change, and which pins move or go."""
 
@@ -122,7 +122,7 @@ class Way:
     relaxed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record()
 class Near:
     """A stack that answers after some pins were given up: the same series, below, above, or the best."""
 
@@ -131,7 +131,7 @@ class Near:
     stack: StackView
 
 
-@dataclass(frozen=True)
+@record()
 class BesideView:
     """A stack that stands beside the best one, why, and what it is in words."""
 
@@ -140,7 +140,7 @@ class BesideView:
     stack: StackView
 
 
-@dataclass(frozen=True)
+@record()
 class AnswerView:
     """An answer as it is shown, whatever shows it."""
 
@@ -272,7 +272,7 @@ def rows_of(
         AnswerRow("platforms", (*where, shortened(graphics)), 4),
         AnswerRow("" if where or graphics else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
         AnswerRow("why not newer", (newer,), 5),
-        *(replace(row, label="" if n else "also works") for n, row in enumerate(alike)),
+        *(replaced(row, label="" if n else "also works") for n, row in enumerate(alike)),
     ]
     return tuple(row for row in rows if any(row.texts))
 

@@ -1,16 +1,16 @@
 """An environment: what is, or is to be, installed together and where; what check, doctor, migrate and diagnose ask about."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import record
 from compatkb.core.vocabulary import Role
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Request
 
 
-@dataclass(frozen=True)
+@record()
 class Environment:
     """What one interpreter holds or is to hold, read once from files, a machine or a text.
 

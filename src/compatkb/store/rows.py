@@ -6,7 +6,7 @@ A record is a NamedTuple. Its table has a column for each field, by the field's 
 import json
 from collections.abc import Callable
 from enum import Enum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args
@@ -36,6 +36,7 @@ def _frozen(values: list[Any]) -> tuple[Any, ...]:
     return tuple([_frozen(value) if type(value) is list else value for value in values])
 
 
+@lru_cache(4096)  # few different ones stand in thousands of places
 def read_list(text: str) -> tuple[Any, ...]:
     """Return the values of a JSON list, and of the lists in it."""
     return _frozen(json.loads(text)) if text != "[]" else ()
@@ -62,13 +63,18 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-Words = Annotated[tuple[str, ...], FieldForm("TEXT", " ".join, lambda text: tuple(text.split()))]
+@lru_cache(4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+Words = Annotated[tuple[str, ...], FieldForm("TEXT", " ".join, _words)]
 """Words between blanks."""
 WordSet = Annotated[frozenset[str], FieldForm("TEXT", lambda words: " ".join(sorted(words)), _word_set)]
 """A set of words, between blanks."""
 Texts = Annotated[tuple[str, ...], FieldForm("TEXT", _write_list, read_list)]
 """A JSON list of texts."""
-Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, lambda text: int(text, 16))]
+Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, partial(int, base=16))]
 """Elements of one product, as hexadecimal text: they are more than an integer of SQLite has bits."""
 SourceList = Annotated[_Sources, FieldForm("TEXT", _write_list, read_list)]
 """Sources, as a JSON list of pairs."""

@@ -3,9 +3,9 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, partial
+from typing import Any, TypeVar, cast
 
 from compatkb.core.memo import memoized
 from compatkb.core.names import word_key
@@ -62,13 +62,12 @@ class SolverQueries:
     def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
         """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
         form = form_of(kind)
-        readers = [*form.readers, *((place, self._cells.__getitem__) for place in form.interned)]
-        records = []
-        for row in map(list, self._db.execute(f"select {form.columns} {rest}", values)):
-            for place, read in readers:
-                row[place] = read(row[place])
-            records.append(kind(*row))
-        return tuple(records)
+        columns: list[Iterable[Any]] = [*zip(*self.select(f"select {form.columns} {rest}", *values), strict=True)]
+        if not columns:
+            return ()
+        for place, read in (*form.readers, *((place, self._cells.__getitem__) for place in form.interned)):
+            columns[place] = map(read, columns[place])
+        return cast("tuple[R, ...]", tuple(map(partial(tuple.__new__, cast("Any", kind)), zip(*columns, strict=True))))
 
     def copy_to(self, db: sqlite3.Connection) -> None:
         """Copy the snapshot into an empty database."""
