@@ -139,7 +139,13 @@ def test_rich_is_loaded_for_terminals_alone() -> None:
 def test_a_command_imports_its_own_module_alone() -> None:
     """Of the modules of commands only that of the command is loaded, and none for the list of them."""
     modules = {f"compatkb.cli.{entry.module}" for entry in COMMANDS.values()}
-    for words, own in ((("--help",), set()), (("list", "python"), {"catalog"}), (("resolve", "torch==2.8.0"), {"ask"})):
+    asked: tuple[tuple[tuple[str, ...], set[str]], ...] = (
+        (("--help",), set()),
+        (("list", "python"), {"catalog"}),
+        (("resolve", "torch==2.8.0"), set()),
+        (("resolve", "torch==2.8.0", "--stack", "1"), {"ask"}),
+    )
+    for words, own in asked:
         assert loaded(*words) & modules == {f"compatkb.cli.{name}" for name in own}
 
 

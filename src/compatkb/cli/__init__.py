@@ -30,9 +30,6 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _run(argv: list[str]) -> int:
-    from typer import Abort, TyperException
-
-    from compatkb.cli.app import application
     from compatkb.cli.terminal import print_errors
 
     def refuse(problems: Sequence[str], code: int) -> int:
@@ -46,14 +43,9 @@ def _run(argv: list[str]) -> int:
         return 0 if code == UNKNOWN and _wants(argv, "--unknown", "ok") else code
 
     try:
-        app, words = application(), _as_option(argv)
-        app.shows_all = {"--all"} < set(words) and bool({"--help", "-h"} & set(words))
-        words = [word for word in words if word != "--all"] if app.shows_all else words
-        code: int | None = app.main(words, prog_name="compatkb", standalone_mode=False)
+        code = _answered(argv)
         sys.stdout.flush()
-        return code or 0
-    except TyperException as error:
-        return refuse([describe(error)], UsageError.exit_code)
+        return code
     except ProblemsError as error:
         more = len(error.problems) - MOST
         return refuse([*error.problems[:MOST], *([f"and {more} more"] if more > 0 else [])], error.exit_code)
@@ -71,11 +63,40 @@ def _run(argv: list[str]) -> int:
         print_errors([f"this needs Linux or macOS: Python has no {error.name} on this system; on Windows, run it in WSL"])
     except MemoryError:
         print_errors(["not enough memory"])
-    except (KeyboardInterrupt, Abort):
+    except KeyboardInterrupt:
         return 130
     except Exception as error:  # the last resort: damaged data, else a fault of ours
         return _unexpected(error)
     return UnavailableError.exit_code
+
+
+def _answered(argv: list[str]) -> int:
+    """Run the command, by Typer but for the plainest; raises UsageError for what is wrong with its words."""
+    from compatkb.cli.plain import read_plain
+
+    if plain := read_plain(argv):
+        from compatkb.cli.answering import answer
+
+        return answer(*plain)
+    if argv in (["--version"], ["-V"], ["version"]):
+        from compatkb.cli.opening import version_text
+        from compatkb.output.terminal import show
+
+        show(version_text())
+        return 0
+    from typer import Abort, TyperException
+
+    from compatkb.cli.app import application
+
+    try:
+        app, words = application(), _as_option(argv)
+        app.shows_all = {"--all"} < set(words) and bool({"--help", "-h"} & set(words))
+        words = [word for word in words if word != "--all"] if app.shows_all else words
+        return app.main(words, prog_name="compatkb", standalone_mode=False) or 0
+    except TyperException as error:
+        raise UsageError(describe(error)) from None
+    except Abort:
+        raise KeyboardInterrupt from None
 
 
 def _unexpected(error: Exception) -> int:

@@ -1,6 +1,6 @@
 """The options that several commands share, as types of their parameters."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, cast
 
 import typer
@@ -141,9 +141,3 @@ Indexes = Annotated[
         "--index", "[CHANNEL=]URL", "where a pylock finds its files: asks this index, or the `default` one of pip (repeatable)"
     ),
 ]
-
-
-def pins_of(named: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return product and version word of each headline option among parameters by the option's name, in their order."""
-    values = {f"--{name.replace('_', '-')}": texts for name, texts in named.items()}
-    return [(product, text) for option, _, product, _ in HEADLINES for text in values.get(option) or ()]
