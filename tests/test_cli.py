@@ -10,13 +10,14 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
+import platformdirs
 import pytest
 from builders import data_directory, product
 from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.store.cache import data_files, locate
+from compatkb.store.cache import cache_directory, data_files, locate, updates_directory
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -511,3 +512,15 @@ def test_days_at_the_ends_of_the_calendar_are_answered(words: tuple[str, ...], r
     """There is no day before the first nor after the last."""
     assert run("resolve", "torch==2.8.0", *words).code in (0, 1, 7)
     assert run("eol", "--as-of", words[1], "--within", "100y").code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is platformdirs itself")
+@pytest.mark.parametrize("value", ["", " ", "/somewhere", None])
+def test_folders_are_those_of_the_system(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Linux they are found without platformdirs, and are the same."""
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+    for name in ("COMPATKB_CACHE", "COMPATKB_UPDATES"):
+        monkeypatch.delenv(name, raising=False)
+    assert cache_directory() == platformdirs.user_cache_dir("compatkb", appauthor=False)
+    assert updates_directory() == platformdirs.user_data_dir("compatkb", appauthor=False)

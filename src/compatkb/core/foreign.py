@@ -4,10 +4,12 @@ import errno
 import os
 import re
 import stat
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import BinaryIO
+from functools import cache
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:  # every answer prints by `shown`, few open files
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 _UNSHOWN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 """Categories of Unicode that change how a line looks, or cannot be written: controls, marks of direction, surrogates."""
@@ -18,12 +20,14 @@ LONGEST_PATH = 3500
 """Folders within folders, and bytes of a folder's path, beyond which nothing is looked for: systems end at 4,096."""
 
 
-def is_inside(path: Path, root: Path) -> bool:
+def is_inside(path: "Path", root: "Path") -> bool:
     """Return whether a path, its links followed, is in a folder."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    from pathlib import Path
+
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))  # which, unlike `resolve`, bears circles
 
 
-def safe_open(path: Path, root: Path | None = None) -> BinaryIO:
+def safe_open(path: "Path", root: "Path | None" = None) -> BinaryIO:
     """Return a regular file opened for reading; with `root` only one that lies in this folder when links are followed.
 
     Raises OSError, its `strerror` saying why not: pipes, sockets and devices are never waited for.
@@ -42,7 +46,7 @@ def safe_open(path: Path, root: Path | None = None) -> BinaryIO:
         raise
 
 
-def walk(folder: Path, enters: Callable[[Path, str], bool]) -> Iterator[Path]:
+def walk(folder: "Path", enters: "Callable[[Path, str], bool]") -> "Iterator[Path]":
     """Return what is below a folder and no folder, folder by folder, by name; `enters` is asked about each by parent and name.
 
     Links to folders are not followed. Folders that cannot be read, or are nested deeper than anybody's work, are passed over.
@@ -62,7 +66,7 @@ def walk(folder: Path, enters: Callable[[Path, str], bool]) -> Iterator[Path]:
         yield from (path for path in files if not path.is_symlink() or not os.path.isdir(path))  # noqa: PTH112  # raises nothing
 
 
-def read_bounded(path: Path, most: int, root: Path | None = None) -> bytes:
+def read_bounded(path: "Path", most: int, root: "Path | None" = None) -> bytes:
     """Return the content of a regular file; raises OSError as `safe_open` does, or EFBIG for more than `most` bytes."""
     with safe_open(path, root) as file:
         content = file.read(most + 1)
@@ -75,6 +79,8 @@ def shown(text: str) -> str:
     """Return a foreign text that stays in its line and does no harm: what does not print, but for tabs, is escaped."""
     if text.isprintable():
         return text
+    import unicodedata
+
     return "".join(_escaped(mark) if unicodedata.category(mark) in _UNSHOWN else mark for mark in text)
 
 
@@ -88,19 +94,26 @@ def _escaped(mark: str) -> str:
 
 
 _SHORTEST = 3  # letters of a name that is replaced wherever it stands: shorter ones are parts of words
-_RULES = (
-    (re.compile(r"(?i)(/home/|/users/|[a-z]:[\\/]users[\\/])[^/\\\s'\":,)]+"), r"\1USER"),
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^/@\s'\"]{1,200}@"), r"\1"),
-    (re.compile(r"\b(?:hf|ghp|gho|ghs|glpat|github_pat|sk)[_-][A-Za-z0-9_-]{16,255}\b"), "TOKEN"),
-    (re.compile(r"(?i)\b([\w-]{0,40}(?:token|password|secret|api_?key)[\w-]{0,20})\s?[=:]\s?[^\s'\",;]{4,200}"), r"\1=SECRET"),
-    (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b"), "MAIL"),
-)
-"""Home folders, addresses with passwords, tokens, secrets and mail, each with what stands for it."""
 
 
-def redacted(text: str, names: Mapping[str, str]) -> str:
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return home folders, addresses with passwords, tokens, secrets and mail, each with what stands for it."""
+    return (
+        (re.compile(r"(?i)(/home/|/users/|[a-z]:[\\/]users[\\/])[^/\\\s'\":,)]+"), r"\1USER"),
+        (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^/@\s'\"]{1,200}@"), r"\1"),
+        (re.compile(r"\b(?:hf|ghp|gho|ghs|glpat|github_pat|sk)[_-][A-Za-z0-9_-]{16,255}\b"), "TOKEN"),
+        (
+            re.compile(r"(?i)\b([\w-]{0,40}(?:token|password|secret|api_?key)[\w-]{0,20})\s?[=:]\s?[^\s'\",;]{4,200}"),
+            r"\1=SECRET",
+        ),
+        (re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b"), "MAIL"),
+    )
+
+
+def redacted(text: str, names: "Mapping[str, str]") -> str:
     """Return a text without the given names (what stands for each beside it), home folders, addresses and secrets."""
-    for pattern, stands in _RULES:
+    for pattern, stands in _rules():
         text = pattern.sub(stands, text)
     for name in sorted((name for name in names if len(name) >= _SHORTEST), key=len, reverse=True):
         text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", names[name], text)

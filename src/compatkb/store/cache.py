@@ -5,6 +5,7 @@ This runs before every answer, so it reads sizes and times with `os` alone; what
 
 import contextlib
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from compatkb.errors import DataError, UnavailableError, UsageError
@@ -112,6 +113,14 @@ def updates_directory() -> str:
 
 
 def _folder(kind: str) -> str:
+    if (
+        sys.platform == "linux"
+    ):  # the two variables of the XDG specification; platformdirs imports for longer than an answer takes
+        variable, usual = {"user_cache_dir": ("XDG_CACHE_HOME", ".cache"), "user_data_dir": ("XDG_DATA_HOME", ".local/share")}[
+            kind
+        ]
+        base = os.environ.get(variable, "").strip()
+        return os.path.join(base if os.path.isabs(base) else os.path.expanduser(f"~/{usual}"), "compatkb")
     import platformdirs
 
     folder: str = getattr(platformdirs, kind)("compatkb", appauthor=False)
