@@ -215,3 +215,11 @@ def test_unknown_may_be_well(run: Runner) -> None:
         assert run(*words, "--unknown", "ok").code == 0
     assert run("explain", "torch==2.4", "ipex==2.3.110", "xpu", "--unknown", "ok").code == 1
     assert run("explain", "tourch", "--unknown", "ok").code == 2
+
+
+@pytest.mark.parametrize("words", [("explain", "--os"), ("search", "json", "--as-of"), ("matrix", "ipex", "--format")])
+def test_an_option_without_its_value_is_named(words: tuple[str, ...], run: Callable[..., Run]) -> None:
+    """The last word is an option that takes a value."""
+    told = run(*words)
+    assert told.code == 2
+    assert told.err.startswith(f"error: option '{words[-1]}' requires an argument\n")

@@ -157,7 +157,7 @@ def describe(error: Any) -> str:
     message, near = _sentence(usage_error, context)
     if near:
         return f"{message}\n  did you mean: {', '.join(near)}?"
-    if getattr(usage_error, "option_name", None) and hasattr(usage_error.ctx.command, "commands"):
+    if getattr(usage_error, "option_name", None) and context and hasattr(context.command, "commands"):
         return f"{message}\n  options stand after the command: `compatkb COMMAND {usage_error.option_name}`"
     path = context.command_path if context else "compatkb"
     return f"{message}\n  see `{path} --help`"
