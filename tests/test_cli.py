@@ -17,7 +17,7 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.store.cache import cache_directory, data_files, locate, updates_directory
+from compatkb.store.cache import cache_directory, data_files, locate, updates_directory, user_folder
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -518,9 +518,10 @@ def test_days_at_the_ends_of_the_calendar_are_answered(words: tuple[str, ...], r
 @pytest.mark.parametrize("value", ["", " ", "/somewhere", None])
 def test_folders_are_those_of_the_system(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """On Linux they are found without platformdirs, and are the same."""
-    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
     for name in ("COMPATKB_CACHE", "COMPATKB_UPDATES"):
         monkeypatch.delenv(name, raising=False)
     assert cache_directory() == platformdirs.user_cache_dir("compatkb", appauthor=False)
+    assert user_folder("user_config_dir") == platformdirs.user_config_dir("compatkb", appauthor=False)
     assert updates_directory() == platformdirs.user_data_dir("compatkb", appauthor=False)

@@ -12,6 +12,7 @@ from conftest import ROOT, Run
 
 from compatkb.check.config import Settings
 from compatkb.check.files import find, read
+from compatkb.cli.profile import machine_profile
 from compatkb.core.findings import Finding
 from compatkb.core.foreign import read_bounded, safe_open, shown
 from compatkb.docgen.render import find_files
@@ -19,7 +20,7 @@ from compatkb.docgen.render import find_files
 SOURCE = ROOT / "src" / "compatkb"
 OUR_OWN = ("authoring", "core/foreign.py", "core/atomic_write.py", "export", "refresh", "schema", "store", "validate", "web")
 """What reads data, caches and outputs of our own."""
-OWN = ("check/rules.py", "doctor/machine/interpreter.py")
+OWN = ("check/rules.py", "cli/app.py", "doctor/machine/interpreter.py")
 """What reads our own documents, or is code for another interpreter, which has none of ours."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="named pipes are files on POSIX alone")
@@ -166,3 +167,22 @@ def test_text_has_one_way_out() -> None:
     ways = ("cli/terminal.py", "output/terminal.py", "cli/reference.py")
     others = ("mcp/protocol.py", "validate/", "web/server.py", "doctor/machine/")  # own protocol, processes of their own
     assert _calls(_prints, *ways, *others) == []
+
+
+@posix
+@pytest.mark.parametrize(
+    "content", ["tool = 5  # compatkb", "[tool]\ncompatkb = 5", "[tool.compatkb]", "[project]\nname = 'x'"]
+)
+def test_projects_without_a_machine_are_none(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of another kind, a pipe in the place of the file, more bytes than anybody writes."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COMPATKB_CONFIG", str(tmp_path / "none"))
+    path = tmp_path / "pyproject.toml"
+    path.write_text(content)
+    assert machine_profile() is None
+    path.write_text("# compatkb\n" + "#" * 1_000_000)
+    assert machine_profile() is None
+    path.unlink()
+    os.mkfifo(path)
+    assert machine_profile() is None

@@ -59,7 +59,7 @@ def _run(argv: list[str]) -> int:
         print_errors([f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"])
     except ModuleNotFoundError as error:
         if error.name not in _POSIX:
-            raise
+            return _unexpected(error)
         print_errors([f"this needs Linux or macOS: Python has no {error.name} on this system; on Windows, run it in WSL"])
     except MemoryError:
         print_errors(["not enough memory"])

@@ -1,13 +1,14 @@
 """The machine that a project or a user names once, so that questions need not: `machine = "B580, ubuntu24.04, py3.12"`."""
 
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from compatkb.errors import UsageError
+from compatkb.store.cache import user_folder
 
 CONFIG = "COMPATKB_CONFIG"
 """Names another file than config.toml in the platform's folder for configuration."""
+_MOST_BYTES = 1_000_000
 
 
 class Profile(NamedTuple):
@@ -20,41 +21,43 @@ class Profile(NamedTuple):
 def machine_profile() -> Profile | None:
     """Return the machine that [tool.compatkb] of the nearest pyproject.toml names, else the user's configuration; or None.
 
-    Raises UsageError for a file that is no TOML, and a machine that is no text.
+    Files that cannot be read count as none. Raises UsageError for one that is no TOML, and a machine that is no text.
     """
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if found := _read(folder / "pyproject.toml"):
+    folder = os.getcwd()
+    while True:
+        if found := _read(os.path.join(folder, "pyproject.toml")):
             return found
-        if (folder / ".git").exists():
-            break
-    return _read(Path(os.environ.get(CONFIG) or _user_file()))
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return _read(os.environ.get(CONFIG) or os.path.join(user_folder("user_config_dir"), "config.toml"))
+        folder = above
 
 
-def _user_file() -> str:
-    import platformdirs
-
-    return str(platformdirs.user_config_path("compatkb", appauthor=False) / "config.toml")
-
-
-def _read(path: Path) -> Profile | None:
-    from compatkb.core.foreign import safe_open
-
-    if not path.is_file():
+def _read(path: str) -> Profile | None:
+    if not os.path.isfile(path):
         return None
-    with safe_open(path) as file:
-        content = file.read()
-    if b"compatkb" not in content and path.name == "pyproject.toml":
+    from pathlib import Path
+
+    from compatkb.core.foreign import read_bounded
+
+    is_project = path.endswith("pyproject.toml")
+    try:
+        content = read_bounded(Path(path), _MOST_BYTES)
+    except OSError:
+        return None
+    if b"compatkb" not in content and is_project:
         return None  # most projects: not worth a parser
     import tomllib
 
     try:
-        document: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table: Any = tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: {error}") from None
-    table = document.get("tool", {}).get("compatkb", {}) if path.name == "pyproject.toml" else document
-    if "machine" not in table:
+    for name in ("tool", "compatkb") if is_project else ():
+        table = table.get(name) if isinstance(table, dict) else None
+    if not isinstance(table, dict) or "machine" not in table:
         return None
     if not isinstance(table["machine"], str):
         raise UsageError(f'{path}: machine is a text, such as machine = "B580, ubuntu24.04, py3.12"')
     words = tuple(word for part in table["machine"].split(",") for word in part.split())
-    return Profile(words, str(path))
+    return Profile(words, path)

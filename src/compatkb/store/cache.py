@@ -104,22 +104,20 @@ def data_directory(directory: str | os.PathLike[str] | None = None) -> "Path":
 
 def cache_directory() -> str:
     """Return the folder for compiled snapshots: $COMPATKB_CACHE, else the platform's cache folder."""
-    return os.environ.get("COMPATKB_CACHE") or _folder("user_cache_dir")
+    return os.environ.get("COMPATKB_CACHE") or user_folder("user_cache_dir")
 
 
 def updates_directory() -> str:
     """Return the folder for data that are newer than the program: $COMPATKB_UPDATES, else the platform's data folder."""
-    return os.environ.get("COMPATKB_UPDATES") or _folder("user_data_dir")
+    return os.environ.get("COMPATKB_UPDATES") or user_folder("user_data_dir")
 
 
-def _folder(kind: str) -> str:
-    if (
-        sys.platform == "linux"
-    ):  # the two variables of the XDG specification; platformdirs imports for longer than an answer takes
-        variable, usual = {"user_cache_dir": ("XDG_CACHE_HOME", ".cache"), "user_data_dir": ("XDG_DATA_HOME", ".local/share")}[
-            kind
-        ]
-        base = os.environ.get(variable, "").strip()
+def user_folder(kind: str) -> str:
+    """Return a folder of ours, by the function of platformdirs that finds its place."""
+    if sys.platform == "linux":  # as the XDG specification has it; to import platformdirs takes a tenth of an answer
+        name = kind.removeprefix("user_").removesuffix("_dir")
+        usual = {"cache": ".cache", "data": ".local/share", "config": ".config"}[name]
+        base = os.environ.get(f"XDG_{name.upper()}_HOME", "").strip()
         return os.path.join(base if os.path.isabs(base) else os.path.expanduser(f"~/{usual}"), "compatkb")
     import platformdirs
 
