@@ -118,7 +118,7 @@ HELP = {
     "cli.opening",
     "cli.options",
     "cli.reference",
-    "cli.ask",
+    "cli.answering",
     "mcp.tools",
     "web.api_schema",
     "request.lookup",
