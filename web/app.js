@@ -45,7 +45,7 @@
     }
   };
   const swap = (text, url, { push = true, focus = true } = {}) => {
-    const made = new DOMParser().parseFromString(text, "text/html");
+    const made = typeof text === "string" ? new DOMParser().parseFromString(text, "text/html") : text;
     const theirs = made.querySelector("meta[name=build]");
     if (!theirs || theirs.content !== build || !made.getElementById("answer")) return false;  // another build: not in this page
     const key = focus ? keyOf(document.activeElement) : null;
@@ -102,10 +102,53 @@
     return words.join(" ");
   };
   let latest = 0;
+  const keyOfQuery = (query) => [...new URLSearchParams(query)].map(([name, text]) => `${name}=${text.trim()}`).filter((part) => !part.endsWith("=")).sort().join("&");
+  const files = {};
+  const file = (name) => { files[name] ||= fetch(new URL(body.dataset[name], location.href)).then((response) => response.json()).catch(() => ({})); return files[name]; };
+  const plain = (text) => text.toLowerCase().replace(/[\s\-_®™*()/]/g, "");
+  // reads words by the names that the parser knows, where each of them is one; else the engine has to
+  const readHere = async (query) => {
+    const given = new URLSearchParams(query);
+    const typed = given.getAll("q").join(" ").split(/[\s,;?!]+/).filter(Boolean);
+    if (!typed.length) return keyOfQuery(query);
+    const names = new Map();
+    for (const [label, , name, value, ...more] of await file("words")) {
+      for (const one of [label, ...more]) { const key = plain(one); if (!names.has(key) || (names.get(key)[0] === "" && name)) names.set(key, [name, value]); }
+    }
+    const found = {};
+    for (let n = 0; n < typed.length;) {
+      let count = Math.min(5, typed.length - n);
+      let hit;
+      for (; count && !hit; count -= 1) hit = names.get(plain(typed.slice(n, n + count).join("")));
+      if (!hit) return null;
+      n += count + 1;
+      if (!hit[0] && hit[1] === "") { if (typed.length === 1) return null; return null; }
+      found[hit[0]] = hit[1];
+    }
+    given.delete("q");
+    if (found.hardware) { given.delete("device"); found.device = "xpu"; }
+    for (const [name, value] of Object.entries(found)) given.set(name, value);
+    return keyOfQuery(given.toString());
+  };
+  const fromSheet = async (key, url, push) => {
+    const { lines, pages } = await file("sheet");
+    if (!pages || !pages[key]) return false;
+    const [title, ...main] = pages[key].map((n) => lines[n]);
+    const made = document.implementation.createHTMLDocument(title);
+    made.head.insertAdjacentHTML("beforeend", `<meta name="build" content="${build}">`);
+    made.body.innerHTML = `<main id="main">${main.join("\n")}</main>`;
+    return swap(made, url, { push, focus: push });
+  };
   const unwritten = async (url, push) => {
     const query = new URL(url, location.href).search.slice(1);
     latest += 1;
     const mine = latest;
+    if (!disk && body.dataset.written) {
+      const key = await readHere(query);
+      const at = key !== null && ((await file("written"))[key] || await fromSheet(key, url, push));
+      if (mine !== latest || at === true) return;
+      if (at) { await go(new URL(at, root).href, push, true); return; }
+    }
     if (!$("line")) {
       try {
         const ask = await fetch(new URL("ask.html", root));
@@ -115,12 +158,6 @@
       } catch { location.assign(url); return; }
     }
     $("line").textContent = line(query);
-    if (!disk && body.dataset.written) {
-      const key = [...new URLSearchParams(query)].map(([name, text]) => `${name}=${text.trim()}`).filter((part) => !part.endsWith("=")).sort().join("&");
-      const known = await fetch(written).then((response) => response.json()).catch(() => ({}));
-      if (mine !== latest) return;
-      if (known[key]) { await go(new URL(known[key], root).href, false, true); return; }
-    }
     const told = $("engine");
     if (disk) {
       told.textContent = "Pages opened from a disk cannot load the engine. The command line answers this question:";
@@ -227,9 +264,8 @@
     go(`${form.action.split("?")[0]}?${asked(form)}`);
   });
   // ---- the box: suggestions while somebody types, keys
-  let words = null;
   let chosen = -1;
-  const keyed = (text) => text.toLowerCase().replace(/[\s\-_®™*()/]/g, "");
+  const keyed = plain;
   const listed = () => [...document.querySelectorAll("#choices li")];
   const mark = (n) => {
     const items = listed();
@@ -240,15 +276,14 @@
   const close = () => { const list = $("choices"); if (list) { list.hidden = true; list.replaceChildren(); mark(-1); chosen = -1; $("q").setAttribute("aria-expanded", "false"); } };
   const suggest = async () => {
     const field = $("q");
-    words ||= fetch(new URL(body.dataset.words, location.href)).then((response) => response.json()).catch(() => []);
-    const every = await words;
+    const every = await file("words");
     const parts = field.value.split(/\s+/).filter(Boolean);
     let found = [];
     let from = 0;
     for (from = Math.max(0, parts.length - 4); from < parts.length && !found.length; from += 1) {
       const key = keyed(parts.slice(from).join(" "));
       if (key.length < 2) continue;
-      found = every.filter(([label, , ...more]) => [label, ...more].some((name) => keyed(name).startsWith(key)));
+      found = every.filter(([label, , , , ...more]) => [label, ...more].some((name) => keyed(name).startsWith(key)));
       if (!found.length && key.length > 2) found = every.filter(([label]) => keyed(label).includes(key));
     }
     const list = $("choices");
@@ -360,5 +395,12 @@
     location.replace(`${new URL(body.dataset.askAt, location.href).href.split("?")[0]}?${location.hash.slice(1)}`);
   } else if (location.search && body.dataset.written && (body.dataset.ask !== undefined || body.dataset.home !== undefined)) unwritten(location.href, false);
   else guess().catch(() => {});
+  if (!disk && body.dataset.written) {  // what the next question may need is fetched while nobody waits for it
+    const idle = window.requestIdleCallback || ((call) => setTimeout(call, 1500));
+    const spare = !(navigator.connection && navigator.connection.saveData);
+    if (navigator.serviceWorker) navigator.serviceWorker.register(new URL("sw.js", root)).catch(() => {});
+    addEventListener("load", () => idle(() => { if (spare) { file("written"); file("sheet"); file("words"); } }));
+    if (body.dataset.engine && spare) addEventListener("load", () => setTimeout(() => idle(() => engine("", () => {}).catch(() => {})), 4000));
+  }
   document.documentElement.dataset.begun = "";
 })();

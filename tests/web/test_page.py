@@ -33,6 +33,9 @@ KINDS = (
     "products.html",
     "products/torch.html",
     "products/ipex/2.8.10.html",
+    "gpus.html",
+    "gpus/arc-b580.html",
+    "mine.html",
     "images.html",
     "eol.html",
     "timeline.html",
@@ -95,7 +98,7 @@ def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
     """Links between the pages lead to files of the site, or to pages that this site of tests leaves out, at their names."""
     every = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     left_out = re.compile(
-        r"(xpu|cpu)/[\w.-]+\.html|products/[\w-]+/[\w.-]+\.html|api/v1/(answers|shields)/(xpu|cpu)/[\w.-]+\.json"
+        r"(xpu|cpu)/[\w.-]+\.html|products/[\w-]+/[\w.-]+\.html|gpus/[\w-]+\.html|api/v1/(answers|shields)/(xpu|cpu)/[\w.-]+\.json"
     )
     for path in site.rglob("*.html"):
         here = path.relative_to(site).parent
@@ -346,7 +349,8 @@ def test_data_carry_their_build(asker: Asker, site: Path) -> None:
     build = Site(asker, live=False).build
     loaded = set(
         re.findall(
-            r'(?:src|stylesheet" href|data-engine|data-written)="([^"]+)"', (site / "index.html").read_text(encoding="utf-8")
+            r'(?:src|stylesheet" href|data-engine|data-written|data-words)="([^"]+)"',
+            (site / "index.html").read_text(encoding="utf-8"),
         )
     )
     assert loaded

@@ -61,7 +61,16 @@ def shown_of(asker: Asker, question: PageQuestion, view: AnswerView) -> dict[str
     if not view.is_positive or known is None:
         reasons = (*(known.unsettled if known else ()), *view.reasons)
         ways = list(_ways_out(asker, question, view))
-        return {"sign": sign, "word": word, "sure": "", "reasons": reasons, "ways": ways, "parts": (), "others": ()}
+        return {
+            "sign": sign,
+            "word": word,
+            "sure": "",
+            "reasons": reasons,
+            "ways": ways,
+            "parts": (),
+            "others": (),
+            "told": (),
+        }
     groups = [section.group for section in view.sections]
     sure = known.basis if view.stacks[0].is_certain else messages.MEANINGS[view.verdict]
     return {

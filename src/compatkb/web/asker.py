@@ -68,12 +68,12 @@ class Asker:
         """Return the answer as it is shown; raises UsageError and GaveUpError."""
         return present(self.facts, self.answer(question))
 
-    def verdict(self, question: PageQuestion) -> str:
-        """Return the verdict alone; raises UsageError and GaveUpError."""
+    def brief(self, question: PageQuestion) -> AnswerView:
+        """Return the answer as it is shown, without ways out where there is none yet; raises UsageError and GaveUpError."""
         answer = self._answers.get(question)
         if answer is None:
             answer = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
-        return answer.verdict
+        return present(self.facts, answer)
 
     def state(self, question: PageQuestion) -> ChoiceState:
         """Return whether a question is denied; one that cannot be asked, or is given up, is not denied."""

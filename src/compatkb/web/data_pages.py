@@ -1,6 +1,9 @@
 """The pages of what the data hold: products, releases, matrix, image tags, ends of life, timeline, about the data, the API."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
@@ -9,12 +12,13 @@ from compatkb.output.labels import Names, series_of
 from compatkb.output.statistics import Statistics
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
-from compatkb.web.answer_view import WORDS, recipes
+from compatkb.web.answer_view import WORDS, recipes, shown_of
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.asker import Record, read
-from compatkb.web.pages import Site
+from compatkb.web.choices import SHORT
+from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import file_name, release_path
+from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, release_path
 
 ROLES = {
     "package": "Packages",
@@ -33,7 +37,8 @@ def paths(site: Site) -> Iterator[tuple[str, str, str]]:
             continue
         yield f"products/{file_name(product.id)}.html", product.id, ""
         for release in site.facts.releases_of(product.id):
-            yield release_path(product.id, release.version), product.id, release.version
+            if at := site.release_page(product.id, release.version):
+                yield at, product.id, release.version
 
 
 def products_page(site: Site) -> str:
@@ -105,14 +110,16 @@ def _answers(site: Site, product: str, version: str, entry: Record) -> Iterator[
     """Yield for each device that builds of a release are for what the engine says of it."""
     facts = site.facts
     headlines = {name for _, _, name, _ in HEADLINES}
-    if facts.products[product].role not in _INSTALLED or product not in headlines:
+    if facts.products[product].role not in _INSTALLED:
         return
     served = {value.id: value.label for value in site.asker.form.devices}
     devices = {device for build in entry["builds"] for device in build["devices"]} or set(served)
     for device, label in served.items():
         if device not in devices:
             continue
-        question = PageQuestion(((product, version),), (), (device,))
+        question = PageQuestion((), (f"{product}=={version}",), (device,))
+        if product in headlines:
+            question = PageQuestion(((product, version),), (), (device,))
         try:
             view = site.asker.view(question)
         except CompatkbError:
@@ -145,7 +152,8 @@ def _advisories(site: Site, product: str, version: str) -> list[Record]:
     ]
 
 
-BRIEF = {"works": "works", "works-with-warnings": "warnings", "likely": "likely", "unknown": "unknown", "does-not-work": "no"}
+MAPPED = 10
+"""So many of the newest series are on a map."""
 MEANINGS = {
     "works": "Every step that matters is stated by a primary source or was observed, and none is denied.",
     "works-with-warnings": "The same, with something to know before you use it: an end of life, a security issue, a preview.",
@@ -156,29 +164,115 @@ MEANINGS = {
 _LONG = 365 * 100
 
 
+class Cell(NamedTuple):
+    """A cell of a map: the question that it leads to, the verdict, and the newest release that serves it."""
+
+    question: PageQuestion
+    verdict: str
+    release: str = ""
+
+
+def cell_of(site: Site, question: PageQuestion) -> Cell:
+    """Return the cell of a question; one that is given up is unknown."""
+    try:
+        view = site.asker.brief(question)
+    except CompatkbError:
+        return Cell(question, "unknown")
+    build = view.best.build_of(site.main) if view.best and view.is_positive else None
+    return Cell(question, view.verdict, build.release if build else "")
+
+
 def matrix_page(site: Site) -> str:
-    """Return the table of each series with each Python, by device."""
-    facts = site.facts
-    pythons = site.asker.form.pythons[::-1]
-    tables = []
-    for device in site.asker.form.devices:
-        rows = []
-        for series in site.asker.form.series:
-            at = PageQuestion(((site.main, series),), (), (device.id,))
-            rows.append((series, at, [_cell(site, at.fix("python", python)) for python in pythons]))
-        tables.append((device, rows))
+    """Return the maps: each series with each Python by device, and with each family of GPUs by system."""
+    form, main = site.asker.form, site.facts.products[site.main]
+    pythons, series = form.pythons[: -RECENT_PYTHONS - 1 : -1], form.series[:MAPPED]
+    maps = []
+    for device in form.usual:
+        alone = PageQuestion(devices=(device.id,))
+        rows = [
+            (name, [cell_of(site, alone.fix(site.main, name).fix("python", python)) for python in pythons]) for name in series
+        ]
+        maps.append((f"{main.name} on {device.label}, by Python", pythons, rows))
+    graphics = form.graphics
+    for place in form.foremost:
+        heads = [short_name(value.label) for value in graphics]
+        rows = by_series(site, [(value.id, place.id) for value in graphics])
+        maps.append((f"{main.name} on {place.label}, by GPU", heads, rows))
     return site.render(
-        "matrix.html", "matrix.html", "Matrix – compatkb", tables=tables, pythons=pythons, brief=BRIEF,
-        words=WORDS, main_name=facts.products[site.main].name,
-        description="Which series works with which Python, by device.",
+        "matrix.html", "matrix.html", "Map: PyTorch by Python and by GPU – compatkb", maps=maps, words=WORDS,
+        signs=messages.SIGNS,
+        description="Which release of PyTorch works with which Python and on which Intel GPU, by system.",
     )  # fmt: skip
 
 
-def _cell(site: Site, question: PageQuestion) -> tuple[PageQuestion, str]:
-    try:
-        return question, site.asker.verdict(question)
-    except CompatkbError:
-        return question, "unknown"
+def short_name(label: str) -> str:
+    """Return the name of a family for the head of a column."""
+    text = re.sub(r"^Intel |Data Center GPU | graphics| Series\b|-Series|with Arc,? ?|processors? ?", "", label)
+    return re.sub(r" ,", ",", text).strip(" ,")
+
+
+def by_series(site: Site, columns: Sequence[tuple[str, str]]) -> list[tuple[str, list[Cell]]]:
+    """Return the newest series, each with a cell for families of hardware on systems."""
+    rows = []
+    for name in site.asker.form.series[:MAPPED]:
+        at = PageQuestion(devices=(site.asker.form.devices[0].id,)).fix(site.main, name)
+        rows.append((name, [cell_of(site, at.fix("hardware", family).fix("os", place)) for family, place in columns]))
+    return rows
+
+
+def gpu_path(name: str) -> str:
+    """Return the path of the page of a model or family."""
+    return f"gpus/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.html"
+
+
+def gpus(site: Site) -> dict[str, tuple[str, str]]:
+    """Return the pages of GPUs: the path of each with its name and its family."""
+    known = {value.id for value in site.asker.form.graphics}
+    named = {name: family for name, family in site.asker.form.models.items() if family in known}
+    named |= {value.label.removeprefix("Intel "): value.id for value in site.asker.form.graphics}
+    return {gpu_path(name): (name, family) for name, family in named.items()}
+
+
+def gpus_page(site: Site) -> str:
+    """Return the list of GPUs by family."""
+    pages = gpus(site)
+    groups = []
+    for value in site.asker.form.graphics:
+        own = value.label.removeprefix("Intel ")
+        models = [(at, name) for at, (name, family) in pages.items() if family == value.id and name != own]
+        groups.append((own, gpu_path(own), models))
+    return site.render(
+        "gpus.html", "gpus.html", "Intel GPUs and PyTorch – compatkb", groups=groups,
+        description="Which version of PyTorch works on which Intel GPU: Arc, Data Center GPU Max, Core Ultra.",
+    )  # fmt: skip
+
+
+def gpu_page(site: Site, path: str) -> str:
+    """Return the page of a GPU: commands by system, since when, what it requires, known issues, images."""
+    name, family = gpus(site)[path]
+    listed = next(value for value in site.facts.releases_of("hardware") if value.version == family)
+    model = name if name in site.asker.form.models else family
+    question = PageQuestion((("hardware", model),), (), (site.asker.form.devices[0].id,))
+    view = site.asker.view(question)
+    shown = shown_of(site.asker, question, view)
+    places = [*site.asker.form.foremost, *(value for value in site.asker.form.values("os") if value.id == WSL)]
+    beside = [other for other, (_, one) in gpus(site).items() if one == family and other != path]
+    return site.render(
+        "gpu.html", path, f"Intel {name}: PyTorch version, command, driver – compatkb", section="gpus.html",
+        name=name, family=listed.name, view=view, **shown, words=SIGNED, signs=messages.SIGNS,
+        heads=[SHORT.get(value.id, value.label) for value in places], question=question,
+        rows=since(site, family, tuple(value.id for value in places)),
+        beside=[(other, gpus(site)[other][0]) for other in beside],
+        aliases=[alias for alias in listed.aliases if re.fullmatch(r"[^( ]+", alias)][:12],
+        images=[tag for tag in shown["known"].images if tag.listed] if shown.get("known") else [],
+        description=f"PyTorch on Intel {name}: {view.headline}. Commands for Linux and Windows, drivers, known issues.",
+    )  # fmt: skip
+
+
+@lru_cache
+def since(site: Site, family: str, places: tuple[str, ...]) -> list[tuple[str, list[Cell]]]:
+    """Return the newest series with their cells on systems; the models of a family share them."""
+    return by_series(site, [(family, place) for place in places])
 
 
 def images_page(site: Site) -> str:

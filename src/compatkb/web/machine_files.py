@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, commands, timeline
 from compatkb.output.documents import Edition
@@ -69,20 +70,24 @@ class MachineFiles:
         yield "images.json", lambda: _text({**head, "repositories": self.records.repositories()})
         yield "eol.json", lambda: catalog.eol_json(self.facts, None, self.clock.day, _LONG)
         yield "timeline.json", lambda: timeline.payload(timeline.select(self.facts, self.clock.day))
+        providers = {route.provider for route in self.facts.routes}
         for product in self.facts.products.values():
             if product.role == "feature":
                 continue
             name = file_name(product.id)
             yield f"products/{name}.json", partial(_made, self.records.product, product.id)
-            for shape in (self.latest, self.endoflife, self.renovate):
+            shapes = (self.latest, self.endoflife, self.renovate) if self.site.live or product.role != Role.LEAF else ()
+            for shape in shapes:
                 yield f"{shape.__name__}/{name}.json", partial(_made, shape, product.id)
             for release in self.facts.releases_of(product.id):
-                at = f"releases/{name}/{file_name(release.version)}.json"
-                yield at, partial(_made, self.one_release, product.id, release.version)
+                if self.site.live or product.id in providers:
+                    at = f"releases/{name}/{file_name(release.version)}.json"
+                    yield at, partial(_made, self.one_release, product.id, release.version)
         for question in self.site.written:
             at = answer_path(question, self.site.main).removesuffix(".html")
             yield f"answers/{at}.json", partial(self._answer, question)
-            yield f"shields/{at}.json", partial(_made, lambda q: shield(self.asker.view(q)), question)
+            if not {"hardware", "os"} & {product for product, _ in question.options}:
+                yield f"shields/{at}.json", partial(_made, lambda q: shield(self.asker.view(q)), question)
         yield "stacks.json", lambda: _text({**head, "stacks": list(self._stacks())})
 
     def _is_same(self, one: Clock, other: Clock) -> bool:

@@ -40,6 +40,7 @@ SECTIONS = (
     ("index.html", "Find"),
     ("mine.html", "Check mine"),
     ("matrix.html", "Map"),
+    ("gpus.html", "GPUs"),
     ("products.html", "Releases"),
     ("eol.html", "End of life"),
     ("api.html", "API"),
@@ -150,7 +151,13 @@ class Site:
 
     @cached_property
     def _released(self) -> set[tuple[str, str]]:
-        return {(release.product, release.version) for release in self.facts.releases()}
+        """The releases that have a page: on a static site those of what routes are made of, and their companions."""
+        every = {(release.product, release.version) for release in self.facts.releases()}
+        if self.live:
+            return every
+        shown = {route.provider for route in self.facts.routes}
+        shown |= {product.id for product in self.facts.products.values() if product.role == Role.COMPANION}
+        return {(product, version) for product, version in every if product in shown}
 
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""

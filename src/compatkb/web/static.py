@@ -1,8 +1,10 @@
 """Every file of a site by its path, made when it is asked for; a static site is all of them, and the engine for the rest."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import partial
+from html import unescape
 from pathlib import Path
 
 from compatkb.core.atomic_write import write_tree
@@ -14,6 +16,7 @@ from compatkb.web import data_pages
 from compatkb.web.asker import Asker
 from compatkb.web.machine_files import MachineFiles
 from compatkb.web.pages import ASSETS, Site, sources
+from compatkb.web.questions import PageQuestion
 
 MARK = ".compatkb-site"
 """The file by which a folder is known to hold a site."""
@@ -74,6 +77,7 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     pages = {
         "matrix.html": data_pages.matrix_page,
         "products.html": data_pages.products_page,
+        "gpus.html": data_pages.gpus_page,
         "images.html": data_pages.images_page,
         "eol.html": data_pages.eol_page,
         "timeline.html": data_pages.timeline_page,
@@ -88,35 +92,78 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
             makers[path] = partial(data_pages.product_page, site, product, path)
     makers["mine.html"] = site.mine_page
     makers[site.asset("words.json")] = partial(_words, site)
+    makers |= {path: partial(data_pages.gpu_page, site, path) for path in data_pages.gpus(site)}
     machine = MachineFiles(site)
     makers["llms.txt"] = machine.llms_text
     makers["eol.ics"] = partial(calendar_text, site.facts)
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
+        makers[site.asset("sheet.json")] = partial(_sheet, site)
+        makers["sw.js"] = partial(_service_worker, site)
         makers["ask.html"] = site.ask_page
         for question, path in site.written.items():
             makers[path] = partial(site.answer_page, question, path)
     return makers | machine.files()
 
 
+def _service_worker(site: Site) -> str:
+    """Return the service worker, which keeps the files of this build."""
+    return (sources() / "sw.js").read_text(encoding="utf-8").replace("@BUILD@", site.build)
+
+
 def _words(site: Site) -> str:
-    """Return what the field suggests while somebody types: each name with its kind, and further names for it."""
+    """Return what the field suggests and what a static site reads by itself: label, kind, parameter, value, further names."""
     form, facts = site.asker.form, site.facts
-    rows = [
-        [name, "GPU or processor", *([name.removeprefix("Arc ").removeprefix("Data Center GPU ")])] for name in form.models
+    rows: list[list[str]] = [
+        [name, "GPU or processor", "hardware", family, name.removeprefix("Arc ").removeprefix("Data Center GPU ")]
+        for name, family in form.models.items()
     ]
-    rows += [[v.label.removeprefix("Intel "), "family"] for v in form.values("hardware")]
-    rows += [[v.label, "system", v.id] for v in form.values("os")]
-    rows += [[f"Python {python}", "Python", f"py{python}", python] for python in reversed(form.pythons)]
+    for product, kind in (("hardware", "family"), ("os", "system"), ("device", "device")):
+        rows += [
+            [_short(value.name or value.version), kind, product, value.version, value.version, *_plain(value.aliases)]
+            for value in facts.releases_of(product)
+        ]
+    rows += [[f"Python {v}", "Python", "python", v, f"py{v}", f"python{v}", v] for v in reversed(form.pythons)]
     main = facts.products[site.main]
-    rows += [[f"{main.label} {name}", main.name, f"{main.name} {name}"] for name in form.series]
-    for product in facts.products.values():
-        if product.role in (Role.PACKAGE, Role.COMPANION):
-            rows.append([product.label, product.name if product.name != product.label else "package", product.id])
-    rows += [[record["name"], "application", record["id"]] for record in facts.guide_records("application")]
+    rows += [
+        [f"{main.label} {name}", main.name, main.id, name, f"{main.name} {name}", f"{main.id}=={name}", f"{main.id}{name}"]
+        for name in form.series
+    ]
+    packages = [product for product in facts.products.values() if product.role in (Role.PACKAGE, Role.COMPANION)]
+    rows += [[p.label, p.name if p.name != p.label else "package", "", "", p.id, p.name] for p in packages]
+    rows += [[record["name"], "application", "", "", record["id"]] for record in facts.guide_records("application")]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("Intel ")
+
+
+def _plain(aliases: Iterable[str]) -> list[str]:
+    """Return the names that people type: not those that tools print, nor the same with the maker before it."""
+    return [alias for alias in aliases if "(" not in alias and not alias.startswith("intel ")]
+
+
+_MAIN = re.compile(r"<title>(.*?)</title>.*<main[^>]*>(.*)</main>", re.DOTALL)
+_BREAK = re.compile(r"<(?:a class=.b|option|li|tr|details|select)\b")
+"""Where a line of the sheet may begin beside where one does: what is between is the same on many pages."""
+
+
+def _sheet(site: Site) -> str:
+    """Return the main part of the pages of questions that have no page of their own: lines, and by question which of them."""
+    lines: dict[str, int] = {}
+    pages = {}
+    for question in site.asker.form.sheet():
+        if question not in site.written and (found := _MAIN.search(site.answer_page(question, "ask.html"))):
+            main = [unescape(found[1]), *filter(None, map(str.strip, _BREAK.sub("\n\\g<0>", found[2]).split("\n")))]
+            pages[_key(question)] = [lines.setdefault(line, len(lines)) for line in main]
+    return json.dumps({"lines": list(lines), "pages": pages}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _key(question: PageQuestion) -> str:
+    return "&".join(sorted(f"{name}={text}" for name, text in question.parameters()))
 
 
 def _written(site: Site) -> str:
     """Return the paths of the written answers by their questions, so that an address in other words finds them."""
-    return json.dumps({"&".join(sorted(f"{n}={t}" for n, t in q.parameters())): path for q, path in site.written.items()})
+    return json.dumps({_key(question): path for question, path in site.written.items()})

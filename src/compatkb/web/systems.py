@@ -10,8 +10,8 @@ from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 
 WINDOWS, WSL = "windows", "wsl2"
-RECENT = 8
-"""So many of the newest Pythons have pages; older ones are asked for seldom, and so are devices served on request alone."""
+RECENT, RECENT_PYTHONS = 8, 5
+"""So many of the newest series and Pythons are answered at once; older ones and devices on request take the engine."""
 
 
 class Value(NamedTuple):
@@ -104,18 +104,47 @@ class FormValues:
         return [python for python in self.facts.grid["python"] if not is_free_threaded(python)]
 
     def written(self) -> Iterator[PageQuestion]:
-        """Yield them: each device, alone, with each series, system, Python, family of hardware, and with a few together."""
-        main = self.main
-        places = [value.id for value in self.values("os") if value.id in (*self.facts.families, WSL)]
-        usual = {name for route in self.facts.routes if not route.on_request for name in route.devices}
-        for device in (device for device in self.devices if device.id in usual):
+        """Yield them: each device, alone, with each series, system and family of hardware."""
+        for device in self.usual:
             alone = PageQuestion(devices=(device.id,))
-            for name in ("", *self.series):
-                at = alone.fix(main, name)
-                yield at
-                yield from (at.fix("os", place) for place in places)
-                yield from (at.fix("python", python) for python in self.pythons[-RECENT:])
-            for value in self.values("hardware"):
-                if device.id in value.devices:
-                    yield alone.fix("hardware", value.id)
-                    yield from (alone.fix("hardware", value.id).fix("os", place) for place in self.facts.families[1:])
+            yield alone
+            yield from (alone.fix(self.main, name) for name in self.series)
+            yield from (alone.fix("os", place) for place in self._places)
+            yield from (alone.fix("hardware", v.id) for v in self.values("hardware") if device.id in v.devices)
+
+    def sheet(self) -> Iterator[PageQuestion]:
+        """Yield the further questions that a static site answers at once: what a few presses of buttons make."""
+        series = ["", *self.series[:RECENT]]
+        for device in self.usual:
+            for place in ("", *(value.id for value in self.foremost), *(name for name in self._places if name == WSL)):
+                for python in ("", *self.pythons[-RECENT_PYTHONS:]):
+                    at = PageQuestion(devices=(device.id,)).fix("os", place).fix("python", python)
+                    yield from (at.fix(self.main, name) for name in series)
+        graphics = [value.id for value in self.graphics]
+        for place in ("", *(value.id for value in self.foremost)):
+            for family in graphics:
+                at = PageQuestion(devices=(self.usual[0].id,)).fix("hardware", family).fix("os", place)
+                yield from (at.fix(self.main, name) for name in series)
+                yield from (at.fix("python", python) for python in self.pythons[-RECENT_PYTHONS:])
+
+    @cached_property
+    def graphics(self) -> list[Value]:
+        """The families of hardware that the first device is for, those that no other is part of."""
+        every = [value for value in self.values("hardware") if value.devices[:1] == (self.devices[0].id,)]
+        wide = {name for value in every for name in value.part_of}
+        return [value for value in every if value.id not in wide]
+
+    @cached_property
+    def foremost(self) -> list[Value]:
+        """The two kinds of systems that the data list first."""
+        return [value for value in self.values("os") if value.id in self.facts.families][:2]
+
+    @cached_property
+    def _places(self) -> list[str]:
+        return [value.id for value in self.values("os") if value.id in (*self.facts.families, WSL)]
+
+    @cached_property
+    def usual(self) -> list[Value]:
+        """The devices that are served without being asked for."""
+        usual = {name for route in self.facts.routes if not route.on_request for name in route.devices}
+        return [device for device in self.devices if device.id in usual]

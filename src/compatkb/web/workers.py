@@ -29,8 +29,8 @@ LEAST_PACKED, LEVEL = 500, 4
 _YOUNG = 100_000  # objects between two looks for garbage: what an answer makes is mostly gone once it is sent
 LONGEST = 5.0
 """Seconds after which a call that waits for a worker is refused."""
-LONGEST_TEXT = 20.0
-"""The same for a text that was posted: the first one has the checkers imported."""
+LONGEST_TEXT = 60.0
+"""The same for a text that was posted, which has the checkers imported, and for a map, which is made once."""
 GONE = ProblemDetails(503, "The server is busy", "the answer took too long; ask again")
 FAILED = ProblemDetails(500, "The server failed", "this should not happen; please report the address")
 MISSING = ProblemDetails(404, "There is nothing here", "see openapi.yaml for what there is")
@@ -152,7 +152,7 @@ class Workers:
     async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
         loop = asyncio.get_running_loop()
-        longest = LONGEST_TEXT if kind in POSTED or (kind == MINE and parameters) else LONGEST
+        longest = LONGEST if kind in (*KINDS, ANSWER, SHIELD) else LONGEST_TEXT
         try:
             return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), longest)
         except TimeoutError:
