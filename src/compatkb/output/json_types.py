@@ -823,6 +823,29 @@ class TimelineDocument(DocumentJson):
     events: list[EventJson]
 
 
+class DefectJson(TypedDict):
+    """A known issue."""
+
+    id: str
+    title: str
+    effect: str
+    state: str
+    read: Day
+    products: list[str]
+    cures: list[str]
+    note: str | None
+    sources: list[SourceJson]
+
+
+class IssuesDocument(TypedDict):
+    """Every known issue."""
+
+    schema: Literal[1]
+    data_date: Day
+    as_of: Day
+    issues: list[DefectJson]
+
+
 class ShieldDocument(TypedDict):
     """A badge as shields.io reads it (https://shields.io/badges/endpoint-badge)."""
 
@@ -833,24 +856,69 @@ class ShieldDocument(TypedDict):
     isError: NotRequired[bool]
 
 
-class CycleJson(TypedDict):
-    """A series in the shape of endoflife.date."""
+class NewestJson(TypedDict):
+    """The newest release of a series, as API v1 of endoflife.date has it."""
 
-    releaseCycle: str
-    releaseDate: NotRequired[Day]
-    eol: NotRequired[Day | bool]
-    latest: NotRequired[str]
-    latestReleaseDate: NotRequired[Day]
-    discontinued: NotRequired[bool]
+    name: str
+    date: Day | None
+    link: None
+
+
+class CycleJson(TypedDict):
+    """A series as API v1 of endoflife.date has it; one without a known end counts as maintained."""
+
+    name: str
+    codename: None
+    label: str
+    releaseDate: Day
+    isLts: Literal[False]
+    ltsFrom: None
+    isEol: bool
+    eolFrom: Day | None
+    isMaintained: bool
+    latest: NewestJson
+    custom: None
+
+
+class TitlesJson(TypedDict):
+    """The names of columns, as API v1 of endoflife.date has them; null for those that a product does not have."""
+
+    eol: str
+    eoas: None
+    discontinued: None
+    eoes: None
+
+
+class AddressesJson(TypedDict):
+    """The addresses of a product, from the file's own."""
+
+    icon: None
+    html: str
+    releasePolicy: None
+
+
+class TermsJson(TypedDict):
+    """A product as API v1 of endoflife.date has it."""
+
+    name: str
+    aliases: list[str]
+    label: str
+    category: Annotated[str, one_of("framework", "library", "os", "lang", "device")]
+    tags: list[str]
+    versionCommand: None
+    identifiers: list[str]
+    labels: TitlesJson
+    links: AddressesJson
+    releases: list[CycleJson]
 
 
 class EndoflifeDocument(TypedDict):
-    """A product in the shape of endoflife.date."""
+    """A product in the envelope of API v1 of endoflife.date."""
 
-    title: str
-    category: Annotated[str, one_of("framework", "library", "os", "lang", "device")]
-    permalink: Annotated[str, Says(pattern="^/")]
-    releases: list[CycleJson]
+    schema_version: str
+    generated_at: str
+    last_modified: str
+    result: TermsJson
 
 
 class UpdateJson(TypedDict):

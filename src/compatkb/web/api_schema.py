@@ -37,7 +37,10 @@ FILES = {
         "answer", "What `compatkb resolve --format json` says to a question.", (_DEVICE, _QUESTION)
     ),
     "shields/{device}/{question}.json": Path("shield", "The verdict as a badge (shields endpoint).", (_DEVICE, _QUESTION)),
-    "endoflife/{product}.json": Path("endoflife", "The series of a product in the shape of endoflife.date.", (_PRODUCT,)),
+    "issues.json": Path("issues", "Every known issue: symptom, state, cure, where it was reported."),
+    "endoflife/{product}.json": Path(
+        "endoflife", "The series of a product, in the envelope of API v1 of endoflife.date.", (_PRODUCT,)
+    ),
     "renovate/{product}.json": Path("renovate", "The releases of a product for a custom datasource of Renovate.", (_PRODUCT,)),
 }
 """The files of the API, by their paths."""
@@ -54,7 +57,8 @@ _ASKED = (
 )
 CALLS = {
     "resolve": Path(
-        "answer", "Which versions work together.", (*_ASKED, ("why", "1 for everything that speaks for it")),
+        "answer", "Which versions work together.",
+        (*_ASKED, ("why", "1 for everything that speaks for it"), ("fields", "the only members, with commas")),
         "torch=2.8&device=xpu&python=3.12",
     ),
     "explain": Path("answer", "Whether these versions work together, and why.", _ASKED, "q=torch>=2.8%20ipex"),
@@ -76,6 +80,13 @@ CALLS = {
 """The calls of the live server."""
 
 
+POSTS = {
+    "check": ("What `check --format json` says of a text.", ("text", "name", "device", "os")),
+    "diagnose": ("What `diagnose --format json` says of a text.", ("text",)),
+}
+"""The calls that a text is posted to: what each does, and the members of the post."""
+
+
 def openapi(*, live: bool) -> str:
     """Return the OpenAPI document as YAML: the paths of the files, and the calls of a live server."""
     paths = {
@@ -91,6 +102,14 @@ def openapi(*, live: bool) -> str:
             get["responses"]["400"] = _problem("The question cannot be read.")
             get["responses"]["503"] = _problem("The search took too long.")
             paths[f"/{name}"] = {"get": get}
+        for name, (summary, members) in POSTS.items():
+            schema = {"type": "object", "required": ["text"], "properties": {m: {"type": "string"} for m in members}}
+            content = {media: {"schema": schema} for media in ("application/json", "application/x-www-form-urlencoded")}
+            post = _get("posted", summary, f"post-{name}", ())
+            post["requestBody"] = {"required": True, "content": content}
+            post["responses"]["400"] = _problem("The text cannot be read.")
+            post["responses"]["413"] = _problem("The text is too long.")
+            paths[f"/{name}"] = {"post": post}
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -107,7 +126,7 @@ def openapi(*, live: bool) -> str:
 
 
 def _get(schema: str, summary: str, address: str, parameters: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    known = schema not in ("search", "shown")
+    known = schema not in ("search", "shown", "posted")
     content = {"application/json": {"schema": {"$ref": f"schema/{schema}.schema.json"} if known else {"type": "object"}}}
     get: dict[str, Any] = {
         "operationId": "".join(sign if sign.isalnum() else "-" for sign in address.removesuffix(".json")).strip("-"),

@@ -164,7 +164,7 @@ MEANINGS = {
 _LONG = 365 * 100
 
 
-class Cell(NamedTuple):
+class MapCell(NamedTuple):
     """A cell of a map: the question that it leads to, the verdict, and the newest release that serves it."""
 
     question: PageQuestion
@@ -172,14 +172,14 @@ class Cell(NamedTuple):
     release: str = ""
 
 
-def cell_of(site: Site, question: PageQuestion) -> Cell:
+def cell_of(site: Site, question: PageQuestion) -> MapCell:
     """Return the cell of a question; one that is given up is unknown."""
     try:
         view = site.asker.brief(question)
     except CompatkbError:
-        return Cell(question, "unknown")
+        return MapCell(question, "unknown")
     build = view.best.build_of(site.main) if view.best and view.is_positive else None
-    return Cell(question, view.verdict, build.release if build else "")
+    return MapCell(question, view.verdict, build.release if build else "")
 
 
 def matrix_page(site: Site) -> str:
@@ -211,7 +211,7 @@ def short_name(label: str) -> str:
     return re.sub(r" ,", ",", text).strip(" ,")
 
 
-def by_series(site: Site, columns: Sequence[tuple[str, str]]) -> list[tuple[str, list[Cell]]]:
+def by_series(site: Site, columns: Sequence[tuple[str, str]]) -> list[tuple[str, list[MapCell]]]:
     """Return the newest series, each with a cell for families of hardware on systems."""
     rows = []
     for name in site.asker.form.series[:MAPPED]:
@@ -264,13 +264,13 @@ def gpu_page(site: Site, path: str) -> str:
         rows=since(site, family, tuple(value.id for value in places)),
         beside=[(other, gpus(site)[other][0]) for other in beside],
         aliases=[alias for alias in listed.aliases if re.fullmatch(r"[^( ]+", alias)][:12],
-        images=[tag for tag in shown["known"].images if tag.listed] if shown.get("known") else [],
+        images=[tag for tag in shown["known"].images if tag["listed"]] if shown.get("known") else [],
         description=f"PyTorch on Intel {name}: {view.headline}. Commands for Linux and Windows, drivers, known issues.",
     )  # fmt: skip
 
 
 @lru_cache
-def since(site: Site, family: str, places: tuple[str, ...]) -> list[tuple[str, list[Cell]]]:
+def since(site: Site, family: str, places: tuple[str, ...]) -> list[tuple[str, list[MapCell]]]:
     """Return the newest series with their cells on systems; the models of a family share them."""
     return by_series(site, [(family, place) for place in places])
 

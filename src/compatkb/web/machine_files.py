@@ -12,6 +12,7 @@ from typing import Any
 
 from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
+from compatkb.engine.known_issues import known_issues
 from compatkb.errors import CompatkbError
 from compatkb.output import catalog, commands, timeline
 from compatkb.output.documents import Edition
@@ -34,6 +35,8 @@ COLOURS = {
     "unknown": "lightgrey",
     "does-not-work": "red",
 }
+ENVELOPE = (1, 2, 0)
+"""The version of the schema of endoflife.date that its files follow."""
 _LONG = 365 * 100
 _CATEGORIES = {"dimension": "device", "package": "framework", SYSTEM: "os", PYTHON: "lang"}
 """The categories of endoflife.date by role, of two products by their id."""
@@ -68,6 +71,7 @@ class MachineFiles:
         )
         yield "products.json", lambda: _text(read(catalog.list_json(self.facts, None, self.clock.day)))
         yield "images.json", lambda: _text({**head, "repositories": self.records.repositories()})
+        yield "issues.json", lambda: _text({**head, "issues": list(self._issues())})
         yield "eol.json", lambda: catalog.eol_json(self.facts, None, self.clock.day, _LONG)
         yield "timeline.json", lambda: timeline.payload(timeline.select(self.facts, self.clock.day))
         providers = {route.provider for route in self.facts.routes}
@@ -121,7 +125,7 @@ class MachineFiles:
         return {**head, "product": product, "latest": newest, "series": {name: series[name] for name in order}}
 
     def endoflife(self, product: str) -> dict[str, Any]:
-        """Return the series of a product in the shape of endoflife.date: what is not known is left out."""
+        """Return the series of a product in the envelope of API v1 of endoflife.date; a series without a date is left out."""
         content = self.records.product(product)
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in content["releases"]:
@@ -129,15 +133,28 @@ class MachineFiles:
         cycles = []
         for name, rows in groups.items():
             dates = sorted(row["released"] for row in rows if _is_day(row["released"]))
+            if not dates:  # without one a series has no place there
+                continue
             ends = [row["eol"] for row in rows if _is_day(row["eol"])]
-            cycle: dict[str, Any] = {"releaseCycle": name}
-            cycle |= {"releaseDate": dates[0]} if dates else {}
-            cycle |= {"eol": max(ends)} if len(ends) == len(rows) else {}
-            cycle |= {"latest": rows[0]["version"]}
-            cycle |= {"latestReleaseDate": rows[0]["released"]} if _is_day(rows[0]["released"]) else {}
-            cycles.append(cycle)
+            ended = all(row["ended"] or row["yanked"] for row in rows)
+            newest = rows[0]["released"]
+            latest = {"name": rows[0]["version"], "date": newest if _is_day(newest) else None, "link": None}
+            cycle = {"name": name, "codename": None, "label": name, "releaseDate": dates[0], "isLts": False, "ltsFrom": None}
+            cycle |= {"isEol": ended, "eolFrom": max(ends) if len(ends) == len(rows) else None, "isMaintained": not ended}
+            cycles.append({**cycle, "latest": latest, "custom": None})
         category = _CATEGORIES.get(product) or _CATEGORIES.get(content["role"], "library")
-        return {"title": content["name"], "category": category, "permalink": f"/{product}", "releases": cycles}
+        made = f"{self.facts.meta['data_date']}T00:00:00+00:00"
+        names = [name for name in (content["distribution"], *self.facts.keys_by_product.get(product, ())) if name]
+        return {
+            "schema_version": ".".join(map(str, ENVELOPE)), "generated_at": made, "last_modified": made,
+            "result": {
+                "name": product, "aliases": sorted({*names} - {product}), "label": content["name"], "category": category,
+                "tags": [category], "versionCommand": None, "identifiers": [],
+                "labels": {"eol": "End of life", "eoas": None, "discontinued": None, "eoes": None},
+                "links": {"icon": None, "html": f"../../../products/{file_name(product)}.html", "releasePolicy": None},
+                "releases": cycles,
+            },
+        }  # fmt: skip
 
     def renovate(self, product: str) -> dict[str, Any]:
         """Return the releases of a product for a custom datasource of Renovate; yanked and ended ones are deprecated."""
@@ -150,6 +167,16 @@ class MachineFiles:
                 entry["isDeprecated"] = True
             releases.append(entry)
         return {"releases": releases}
+
+    def _issues(self) -> Iterator[dict[str, Any]]:
+        """Yield the known issues: symptom, state, and where each was reported."""
+        for issue in known_issues(self.facts):
+            sources = [{"text": text, "url": url} for text, url in issue.sources]
+            yield {
+                "id": issue.id, "title": issue.title, "effect": issue.effect, "state": issue.state, "read": issue.read,
+                "products": list(dict.fromkeys(condition.product for condition in issue.conditions)),
+                "cures": [cure.to for cure in issue.cures if cure.to], "note": issue.note, "sources": sources,
+            }  # fmt: skip
 
     def _stacks(self) -> Iterator[dict[str, Any]]:
         """Yield the stacks of each device and series."""

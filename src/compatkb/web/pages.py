@@ -313,11 +313,11 @@ class Site:
             description="Paste requirements, a Dockerfile or a traceback: what does not work together, and the mended file.",
         )  # fmt: skip
 
-    def problem_page(self, problem: ProblemDetails) -> str:
+    def problem_page(self, problem: ProblemDetails, path: str = "index.html") -> str:
         """Return the page that says why a question has no answer."""
         word = "Not understood" if problem.status == 400 else "Not answered"
         return self.render(
-            "problem.html", "index.html", f"{word} – compatkb",
+            "problem.html", path, f"{word} – compatkb",
             problem=problem, word=word, boxed=(), chips=(), aside=(),
         )  # fmt: skip
 

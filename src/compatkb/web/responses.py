@@ -1,5 +1,6 @@
 """What the API answers: the JSON that the commands print, from the functions that print it; problems by RFC 9457."""
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -41,11 +42,12 @@ class ProblemDetails(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The status, the media type and the text of a response."""
+    """The status, the media type and the text of a response, and where it leads if it leads elsewhere."""
 
     status: int
     media: str
     text: str
+    location: str = ""
 
 
 def problem_of(error: CompatkbError) -> ProblemDetails:
@@ -69,6 +71,15 @@ def patience(seconds: float = PATIENCE) -> Callable[[], bool]:
     """Return what tells whether the time for an answer is over."""
     end = time.process_time() + seconds
     return lambda: time.process_time() > end
+
+
+def picked_members(text: str, fields: str) -> str:
+    """Return a document with these members alone, separated by commas; raises UsageError for one that it does not have."""
+    members = json.loads(text)
+    wanted = [name.strip() for name in fields.split(",") if name.strip()]
+    if unknown := [name for name in wanted if name not in members]:
+        raise UsageError(f"unknown field {unknown[0][:60]!r}; known: {', '.join(members)}")
+    return json_text({name: members[name] for name in members if name in wanted})
 
 
 class Api:
@@ -116,10 +127,12 @@ class Api:
 
     def resolve(self, parameters: Parameters) -> str:
         """Return the answer to a question as JSON; raises UsageError."""
-        parameters = list(parameters)
-        why = any(name == "why" and text not in ("", "0", "false", "no") for name, text in parameters)
-        answer = self.answer([(name, text) for name, text in parameters if name != "why"])
-        return answer_json(present(self.facts, answer), Wanted(why=why))
+        given = dict(parameters)
+        why = given.pop("why", "") not in ("", "0", "false", "no")
+        fields = given.pop("fields", "")
+        answer = self.answer([(name, text) for name, text in parameters if name not in ("why", "fields")])
+        text = answer_json(present(self.facts, answer), Wanted(why=why))
+        return picked_members(text, fields) if fields else text
 
     def explain(self, parameters: Parameters) -> str:
         """Return the same, with everything that speaks for it unless it is denied as JSON; raises UsageError."""

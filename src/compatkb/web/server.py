@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import signal
 import socket
 import sys
@@ -26,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.web.responses import CHECK, DIAGNOSE, KINDS, POSTED, ProblemDetails, problem_response
+from compatkb.web.responses import CHECK, DIAGNOSE, KINDS, POSTED, PROBLEM, ProblemDetails, problem_response
 from compatkb.web.workers import ANSWER, FAILED, HTML, MINE, MISSING, SHIELD, Sent, Source, Workers, sent
 
 API = "api/v1/"
@@ -37,6 +38,7 @@ SECONDS_GIVEN_UP = 30.0
 INTERRUPTED = 130
 HEADERS = {
     "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Location, Retry-After",
     "Cache-Control": "no-cache",
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
@@ -46,6 +48,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
+FOREVER = "public, max-age=31536000, immutable"
+_HASHED = re.compile(r"/assets/[\w-]+-[0-9a-f]{12}\.\w+$")
 LONG = ProblemDetails(414, "The address is too long", f"a path has at most {MOST_PATH} characters, a query {MOST_QUERY}")
 UNREADABLE = ProblemDetails(400, "The question cannot be read", f"a query is UTF-8, with at most {MOST_FIELDS} parts")
 NOT_GET = ProblemDetails(405, "Only GET is answered", "the API is read with GET; check and diagnose are posted to")
@@ -98,15 +102,22 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     cache = Kept()
 
     async def reply(request: Request) -> HttpResponse:
+        response = await made(request)
+        if response.media == PROBLEM and _wants_page(request, at):  # a person looks at it: the same as a page
+            page = await state["workers"].ask(PROBLEM, (*_members(response), ("path", request.url.path[len(at) + 1 :])))
+            response = page._replace(status=response.status) if page.status == 200 else response
+        return _reply(request, response)
+
+    async def made(request: Request) -> Sent:
         key = await _posted(request, at) if request.method == "POST" else _key(request, at)
         if isinstance(key, ProblemDetails):
-            return _reply(request, sent(problem_response(key)))
+            return sent(problem_response(key))
         response = cache.get(key)
         if response is None:
             response = await state["workers"].ask(*key)
             if request.method != "POST":  # what somebody pasted is forgotten
                 cache.add(key, response)
-        return _reply(request, response)
+        return response
 
     class Everything:
         """Every path is one: what there is, the workers know."""
@@ -118,6 +129,16 @@ def make_app(open_source: Callable[[], Source], *, at: str = "") -> Starlette:
     endpoint: ASGIApp = Everything()
     app.mount("", endpoint)
     return app
+
+
+def _wants_page(request: Request, at: str) -> bool:
+    """Return whether a browser shows the response, as its Accept says; calls of the API are for programs."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(f"{at}/{API}")
+
+
+def _members(response: Sent) -> tuple[tuple[str, str], ...]:
+    members = json.loads(response.body)
+    return tuple((name, str(members[name])) for name in ("status", "title", "detail"))
 
 
 POSTS = {"mine.html": MINE, f"{API}{CHECK}": CHECK, f"{API}{DIAGNOSE}": DIAGNOSE}
@@ -178,6 +199,12 @@ def _key(request: Request, at: str) -> tuple[str, tuple[tuple[str, str], ...]] |
 def _reply(request: Request, response: Sent) -> HttpResponse:
     """Return the HTTP response; only that it has not changed, where the asker has it."""
     headers = {**HEADERS, "ETag": response.tag, **({"Content-Security-Policy": POLICY} if response.media == HTML else {})}
+    if _HASHED.search(request.url.path) and response.status == 200:
+        headers["Cache-Control"] = FOREVER
+    if response.status == 503:
+        headers["Retry-After"] = "2"
+    if response.location:
+        headers["Location"] = response.location
     if response.status == 405:
         headers["Allow"] = "POST" if request.method in ("GET", "HEAD") else "GET, HEAD"
     known = [text.strip().removeprefix("W/") for text in request.headers.get("if-none-match", "").split(",")]
@@ -225,7 +252,7 @@ class _Files(StaticFiles):
     def file_response(self, *args: Any, **options: Any) -> Any:
         """Return the response with the headers of a site that may change."""
         response = super().file_response(*args, **options)
-        response.headers["Cache-Control"] = "no-cache"
+        response.headers["Cache-Control"] = FOREVER if _HASHED.search(str(args[2]["path"])) else "no-cache"
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response
 

@@ -81,7 +81,7 @@ class FormValues:
         named: dict[str, str] = {}
         for value in self.facts.releases_of("hardware"):
             for alias in value.aliases:
-                if "(R)" in alias and (name := marketing_name(alias)):
+                if "(R)" in alias and (name := marketing_name(alias)) and self.facts.word("hardware", name):
                     named.setdefault(name, value.version)
         return named
 

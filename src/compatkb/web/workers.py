@@ -10,6 +10,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -18,16 +19,20 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from compatkb.core.clock import Clock
+from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import read_question
-from compatkb.web.responses import JSON, KINDS, POSTED, Api, ProblemDetails, Response, problem_of, problem_response
+from compatkb.web.responses import JSON, KINDS, POSTED, PROBLEM, Api, ProblemDetails, Response, problem_of, problem_response
+from compatkb.web.systems import file_name
 
 ANSWER, SHIELD, MINE = "answer", "shield", "mine"
 HTML = "text/html; charset=utf-8"
+MOST_WAITING = 64
+"""Calls that wait for a worker; those beyond are told to come again."""
 LEAST_PACKED, LEVEL = 500, 4
 _YOUNG = 100_000  # objects between two looks for garbage: what an answer makes is mostly gone once it is sent
-LONGEST = 5.0
+LONGEST = 10.0
 """Seconds after which a call that waits for a worker is refused."""
 LONGEST_TEXT = 60.0
 """The same for a text that was posted, which has the checkers imported, and for a map, which is made once."""
@@ -61,6 +66,14 @@ class _Desk:
         question = read_question(parameters)
         return json.dumps(shield(self.site.asker.view(question)), ensure_ascii=False) + "\n"
 
+    def moved(self, path: str) -> Response | None:
+        """Return the way to the file of a product that was asked for by another of its names; None for no such name."""
+        match = re.fullmatch(r"(api/v1/(?:products|latest|endoflife|renovate)|products)/([^/]+)\.(json|html)", path)
+        product = self.site.facts.product(match[2]) if match else None
+        if match is None or product is None or product.role == Role.FEATURE or product.id == match[2]:
+            return None
+        return Response(308, JSON, "{}\n", f"{file_name(product.id)}.{match[3]}")
+
     def file(self, path: str) -> str | None:
         """Return a file of the site, None where there is none of that path."""
         if self.files is None:
@@ -88,13 +101,14 @@ class Sent(NamedTuple):
     body: bytes
     packed: bytes
     tag: str
+    location: str = ""
 
 
 def sent(response: Response) -> Sent:
     """Return the bytes of a response."""
     body = response.text.encode()
     packed = gzip.compress(body, LEVEL, mtime=0) if len(body) >= LEAST_PACKED else b""
-    return Sent(response.status, response.media, body, packed, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
+    return Sent(response.status, response.media, body, packed, f'"{hashlib.sha256(body).hexdigest()[:20]}"', response.location)
 
 
 def answer(kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
@@ -108,6 +122,10 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
     try:
         if kind == ANSWER:
             return Response(200, HTML, desk.site.question_page(parameters))
+        if kind == PROBLEM:
+            given = dict(parameters)
+            problem = ProblemDetails(int(given["status"]), given["title"], given["detail"])
+            return Response(200, HTML, desk.site.problem_page(problem, given["path"]))
         if kind == MINE:
             return Response(200, HTML, desk.site.mine_page(parameters))
         if kind == SHIELD:
@@ -115,7 +133,9 @@ def _answer(desk: _Desk, kind: str, parameters: tuple[tuple[str, str], ...]) -> 
         from compatkb.web.static import media_type
 
         content = desk.file(kind)
-        return Response(200, media_type(kind), content) if content is not None else problem_response(MISSING)
+        if content is not None:
+            return Response(200, media_type(kind), content)
+        return desk.moved(kind) or problem_response(MISSING)
     except CompatkbError as error:
         problem = problem_of(error)
         if kind == ANSWER:
@@ -140,6 +160,7 @@ class Workers:
     def __init__(self, source: Source, count: int = 0) -> None:
         self.source, self.count = source, count or max(2, min(8, os.cpu_count() or 2))
         self._pool = self._made()
+        self._waiting = 0
 
     def _made(self) -> ProcessPoolExecutor:
         """Return a pool whose processes start at once, so that the first visitor need not wait."""
@@ -151,7 +172,10 @@ class Workers:
 
     async def ask(self, kind: str, parameters: tuple[tuple[str, str], ...]) -> Sent:
         """Return the response of a worker; a problem where it fails or takes too long."""
+        if self._waiting >= MOST_WAITING:
+            return sent(problem_response(GONE))
         loop = asyncio.get_running_loop()
+        self._waiting += 1
         longest = LONGEST if kind in (*KINDS, ANSWER, SHIELD) else LONGEST_TEXT
         try:
             return await asyncio.wait_for(loop.run_in_executor(self._pool, answer, kind, parameters), longest)
@@ -165,6 +189,8 @@ class Workers:
 
             logging.getLogger(__name__).exception("a call failed: %s %s", kind, parameters)
             return sent(problem_response(FAILED))
+        finally:
+            self._waiting -= 1
 
     def stop(self) -> None:
         """End the processes at once."""
