@@ -348,13 +348,12 @@ class Problem:
     def vouched(self, product: str, idx: int, present: Iterable[Member]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a member is supported by the others: for certain, and by inference.
 
-        A part of the machine is what it is, and speaks for nobody. Nor does what comes along only because a package needs it.
+        A part of the machine is what it is, and speaks for nobody. Nor does what comes along only because a build needs it.
         """
         roles = self.facts.products
         if roles[product].machine:
             return self._beside_machine(product, idx, dict(present))
-        is_package = roles[product].role != Role.FEATURE
-        brought = {other for other in self.optional if is_package and other in self.context.needs(product)}
+        brought = self._brought(product, idx, present)
         others = [
             (other, number)
             for other, number in present
@@ -377,6 +376,14 @@ class Problem:
             only = relation.inferred & ~relation.certain
             certain, inferred = certain & ~only, inferred | (certain & only)
         return certain, inferred
+
+    def _brought(self, product: str, idx: int, present: Iterable[Member]) -> set[str]:
+        """Return what comes along only because a build for one device needs it: it speaks of the device to nobody."""
+        listed = self.facts.elements(product)
+        if self.facts.products[product].role == Role.FEATURE or not 0 <= idx < len(listed) or len(listed[idx].devices) != 1:
+            return set()
+        needed = {to for other, _ in present if other != product for to in self.context.needs(other)}
+        return {to for to in self.context.needs(product) if to in self.optional and to not in needed}
 
     def _beside_machine(self, product: str, idx: int, present: Mapping[str, int]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a stack can count on a part of the machine: for certain, and by inference.
