@@ -1,5 +1,6 @@
 """Build hooks: the data compiled into the snapshot that the wheel carries; the README as a package page can show it."""
 
+import os
 import re
 import sys
 import tempfile
@@ -12,20 +13,36 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)")
 
 
-class ReadmeHook(MetadataHookInterface):
-    """Gives the README links that lead to the repository: a package page has no files beside it."""
+class RepositoryHook(MetadataHookInterface):
+    """Gives the metadata the addresses of the repository that builds, and the README links that lead to it.
+
+    A package page has no files beside it. `COMPATKB_REPOSITORY` names the address, on a forge what the workflow runs for; a
+    build that knows none names none: nobody's address is guessed.
+    """
 
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the readme, with the address that the project's own metadata name."""
-        source = metadata["urls"]["Source"]
+        """Set urls and readme; `data update` asks the one named Data."""
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        source = _repository()
+        if source:
+            metadata["urls"] = {
+                "Source": source,
+                "Documentation": f"{source}/blob/main/docs/README.md",
+                "Changelog": f"{source}/blob/main/CHANGELOG.md",
+                "Issues": f"{source}/issues",
+                "Data": f"{source}/releases/download/data",
+            }
+            text = _LINK.sub(
+                lambda link: f"{link[1]}[{link[2]}]({source}/{'raw' if link[1] else 'blob'}/main/{link[3]})", text
+            )
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
-        def absolute(found: re.Match[str]) -> str:
-            return f"{found[1]}[{found[2]}]({source}/{'raw' if found[1] else 'blob'}/main/{found[3]})"
 
-        metadata["readme"] = {"content-type": "text/markdown", "text": _LINK.sub(absolute, text)}
+def _repository() -> str:
+    forge, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return os.environ.get("COMPATKB_REPOSITORY") or (f"{forge}/{name}" if forge and name else "")
 
 
 class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin API is untyped

@@ -272,14 +272,28 @@ def test_readme_fits() -> None:
     assert re.search(r"!\[.+\]\(docs/images/.+\.png\)", text)
 
 
-def test_a_package_page_has_absolute_links() -> None:
-    """The README of the package leads nowhere beside itself."""
-    hooks: Any = runpy.run_path(str(ROOT / "hatch_build.py"))
-    metadata: dict[str, Any] = {"urls": {"Source": "https://example.org/compatkb"}}
-    hooks["ReadmeHook"](str(ROOT), {}).update(metadata)
+def test_a_package_page_has_absolute_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README of a package leads nowhere beside itself, and its metadata to the repository that built it."""
+    monkeypatch.setenv("COMPATKB_REPOSITORY", "https://example.org/compatkb")
+    metadata = _hooked()
     targets = re.findall(r"\]\(([^)\s]+)\)", metadata["readme"]["text"])
     assert targets
     assert all(target.startswith("https://") for target in targets)
+    assert metadata["urls"]["Data"] == "https://example.org/compatkb/releases/download/data"
+
+
+def test_a_build_guesses_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that does not know its repository names none: `data update` would ask somebody else's."""
+    for name in ("COMPATKB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    assert "urls" not in _hooked()
+
+
+def _hooked() -> dict[str, Any]:
+    hooks: Any = runpy.run_path(str(ROOT / "hatch_build.py"))
+    metadata: dict[str, Any] = {}
+    hooks["RepositoryHook"](str(ROOT), {}).update(metadata)
+    return metadata
 
 
 @pytest.mark.long

@@ -301,13 +301,13 @@ class Context:
         return frozenset(requirement.platforms for said in groups for requirement in said)
 
     @memoized
-    def arcs(self, runtimes: frozenset[str], region: PlatformSet) -> tuple[RuntimeArc, ...]:
-        """Return what some runtimes demand of each other on platforms on which the same holds all over."""
+    def arcs(self, runtimes: frozenset[str], cuts: frozenset[PlatformSet]) -> tuple[RuntimeArc, ...]:
+        """Return what some runtimes demand of each other where the demands for these platforms, of `cuts`, hold."""
         arcs = []
         for pair in self._pairs(runtimes):
             demands = []
             for mask, requirements in self._alike_on(*pair):
-                said = [requirement for requirement in requirements if requirement.platforms & region]
+                said = [requirement for requirement in requirements if requirement.platforms in cuts]
                 demands.append((mask, admitted_by(said, self.facts.sizes[pair[1]]), any(each.demands for each in said)))
             arcs.append(RuntimeArc(pair, tuple(demands)))
         return tuple(arcs)

@@ -5,8 +5,9 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from compatkb.engine.constraints import is_waived
-from compatkb.engine.context import RuntimeArc, RuntimeRequirement, admitted_by
+from compatkb.core.memo import memoized
+from compatkb.engine.constraints import Constraint, is_waived
+from compatkb.engine.context import Context, RuntimeArc, RuntimeRequirement, admitted_by
 from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import EVERY, ElementSet, PlatformSet
 
@@ -102,8 +103,7 @@ def _agree(
     """Return whether every runtime that is needed has versions left, on platforms on which the same holds all over.
 
     Runtimes are those that members require and those that these require in turn; `beside` are the members of which some
-    runtime demands a version. Arcs are made consistent, as `narrowing` does for what is searched: each version that is left
-    has some version of each of the others beside it.
+    runtime demands a version.
     """
     needed, left = set[str](), dict.fromkeys(runtimes, EVERY)
     for runtime in runtimes:
@@ -114,13 +114,39 @@ def _agree(
             left[runtime] &= ~elements if platforms & region else EVERY
         if not left[runtime] and runtime in needed:
             return False
-    arcs = [arc for arc in problem.context.arcs(runtimes, region) if not is_waived(problem.waived, *arc.products)]
-    queue = list(arcs)
+    reached = frozenset[str]().union(*map(problem.context.behind, needed)) & runtimes  # nobody asks for the others
+    cuts = frozenset([cut for cut in problem.context.cuts(runtimes) if cut & region])
+    choices = tuple(sorted((runtime, left[runtime]) for runtime in reached))
+    return _go_together(problem.context, cuts, frozenset(needed), choices, problem.waived)
+
+
+@memoized
+def _go_together(
+    context: Context,
+    cuts: frozenset[PlatformSet],
+    required: frozenset[str],
+    choices: tuple[tuple[str, ElementSet], ...],
+    waived: frozenset[Constraint],
+) -> bool:
+    """Return whether runtimes that are required have versions left beside those that come with them.
+
+    `cuts` are the platforms of the demands that hold, `choices` the versions left of all that can come along. Arcs are made
+    consistent, as `narrowing` does for what is searched: each version that is left has some version of each of the others
+    beside it.
+    """
+    left, needed = dict(choices), set(required)
+    arcs = [arc for arc in context.arcs(frozenset(left), cuts) if not is_waived(waived, *arc.products)]
+    touching: dict[str, list[int]] = {}
+    for at, arc in enumerate(arcs):
+        for runtime in arc.products:
+            touching.setdefault(runtime, []).append(at)
+    queue = dict.fromkeys(range(len(arcs)))
     while queue:
-        changed = _revise(queue.pop(), left, needed)
+        changed = _revise(arcs[queue.popitem()[0]], left, needed)
         if any(not left[runtime] for runtime in changed if runtime in needed):
             return False
-        queue += [arc for arc in arcs if arc not in queue and not changed.isdisjoint(arc.products)] if changed else []
+        for runtime in changed:
+            queue.update(dict.fromkeys(touching[runtime]))
     return True
 
 
