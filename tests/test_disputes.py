@@ -211,7 +211,6 @@ def ask(facts: Snapshot, *words: str) -> Any:
 OPEN_ONES = {
     "ipex-dispute-2.0.110-windows": ("--ipex", "2.0.110+xpu", "--os", "windows"),
     "oneccl-bind-pt-2.5.0-cpu-python": ("--oneccl", "2.5.0+cpu", "--python", "3.8"),
-    "torch-flex": ("--torch", "2.8", "--hardware", "flex"),
 }
 """What depends on each open dispute of a product."""
 

@@ -113,13 +113,15 @@ def facts():
 
 
 def test_metadata_speak_for_the_variants_of_torch_alone():
-    """What the metadata of a build say of something else than torch is not said of builds by other labels."""
+    """What the metadata of a build say of something else than torch is said of builds for its device, of no other ones."""
     listed = index("vision", [listing("1.0", requires=["torch==2.0", "num==1.0"])])
     num = product("num", distribution="num", role="leaf", releases=["2.0", "1.0"])
     knowledge = build_knowledge(files_of([*products(), num], indexes=[listed], dimensions=DIMENSIONS))
     assert beside(knowledge, "vision==1.0", "num==1.0").vouched
-    assert beside(knowledge, "vision==1.0+cu118", "num==1.0") == Beside(0, 0, 0)
-    assert beside(knowledge, "vision==1.0+cu118", "num==2.0") == Beside(0, 0, 0)
+    assert beside(knowledge, "vision==1.0+cu118", "num==1.0").vouched == linux(knowledge)
+    assert beside(knowledge, "vision==1.0+cu118", "num==2.0").denied == linux(knowledge)
+    assert beside(knowledge, "vision==1.0+xpu", "num==1.0") == Beside(0, 0, 0)
+    assert beside(knowledge, "vision==1.0+xpu", "num==2.0") == Beside(0, 0, 0)
 
 
 def linux(knowledge, arch="x86_64"):

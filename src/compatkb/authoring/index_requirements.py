@@ -101,7 +101,9 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
-            basis = Basis.OBSERVED if exact and kind is Kind.NEEDS else Basis.INFERRED
+            # what run-time packages ask of each other is all that anybody says of them: nobody documents such pairs
+            firm = exact or knowledge.products[product].role is knowledge.products[to].role is Role.LEAF
+            basis = Basis.OBSERVED if firm and kind is Kind.NEEDS else Basis.INFERRED
             asked = canonicalize_name(extra) if is_asked else ""
             binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
             compiled = from_source(knowledge, product, number, to) & ~of_mask
