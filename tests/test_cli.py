@@ -91,7 +91,7 @@ def test_no_stack_is_no_file(run: Runner) -> None:
 def test_end_of_one_version(run: Runner) -> None:
     """The end of a version is told however far off it is, and that there is no such version."""
     assert "2029-10-31  Python 3.13" in run("eol", "python", "3.13").out
-    assert run("eol", "python", "3.9").out.startswith("ended\n  2025-10-31  Python 3.9\n")
+    assert run("eol", "python", "3.9").out.startswith("past  2025-10-31  Python 3.9\n")
     assert "has no version '2.99'" in run("eol", "python", "2.99").err
     for words in (("ubuntu", "22.04"), ("ubuntu22.04",), ("os", "ubuntu22.04")):
         assert "2027-04  Ubuntu 22.04" in run("eol", *words).out
@@ -377,8 +377,13 @@ def test_show_folds_the_wheels_of_a_system_into_one(run: Runner) -> None:
 
 
 def test_show_names_what_a_build_links_on_the_commonest_machine(run: Runner) -> None:
-    """Of several platforms the first screen shows one: Linux on x86-64 where it was read."""
-    assert "(linux x86_64)" in " ".join(run("show", "torch", "2.8.0").out.split())
+    """Of several platforms the first screen shows one, by name: Linux on x86-64 where it was read; --why shows all."""
+    first = " ".join(run("show", "torchvision", "0.23.0").out.split())
+    assert "libraries at run time (Linux, x86-64): libc10.so, " in first
+    assert first.count("libraries at run time") == 1
+    for words in (("torchvision", "0.23.0"), ("torch", "2.8.0")):
+        told = run("show", *words, "--why").out
+        assert all(f"    {platform} links: " in told for platform in ("linux x86_64", "windows x86_64", "macos arm64"))
 
 
 @pytest.mark.parametrize("harm", ["empty", "cut", "foreign", "flipped", "unsealed"])
@@ -459,12 +464,13 @@ def test_first_runs_at_once_compile_once(tmp_path: Path) -> None:
     assert count.read_text() == "x"
 
 
-def test_what_nobody_foresaw_is_one_line(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_foresaw_is_one_line(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last resort: what failed and where, how to report it, no traceback but on demand, and an exit code of its own."""
 
     def fail(*_: object) -> None:
         raise IndexError("no\nsuch \x1b[31m place")
 
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path))  # a store that another test damages would be to blame
     monkeypatch.setattr("compatkb.cli.opening.open_data", fail)
     told = run("list")
     assert (told.code, told.out) == (5, "")

@@ -100,8 +100,8 @@ def test_differences(verdict: str, outcome: Outcome, expected: str, *, waived: b
 
 
 def test_what_the_data_do_not_hold_is_no_fault() -> None:
-    """A version of setuptools that a Python lacks is beyond the data, whose index of torch is recorded."""
+    """A version of filelock that a Python lacks is beyond the data, whose index of torch is recorded."""
     said = "ERROR: Could not find a version that satisfies the requirement {}==9.0 (from versions: 1.0)"
-    assert is_beyond(said.format("setuptools"))
+    assert is_beyond(said.format("filelock"))
     assert not is_beyond(said.format("torch"))
-    assert not is_beyond("ERROR: Cannot install setuptools==9.0 and torch==2.0")
+    assert not is_beyond("ERROR: Cannot install filelock==9.0 and torch==2.0")

@@ -35,7 +35,7 @@ SHOWN = [
         ("released: 2026-01-21 (disputed)", "2026-01-15", "saforem2/sam.onl", "torch-2.10.0-cp310", "The post is older"),
         id="date-of-torch-2.10",
     ),
-    pytest.param(("list", "torch"), ("2.10.0  2026-01-21 (disputed)",), id="list-marks-the-date"),
+    pytest.param(("list", "torch"), ("2.10.0   2026-01-21 (disputed)",), id="list-marks-the-date"),
     pytest.param(("eol", "ipex"), ("2026-03-31  IPEX", "(disputed)"), id="eol-marks-the-end"),
     pytest.param(
         ("show", "ipex", "2.3.110", "--why"),
@@ -58,17 +58,17 @@ SHOWN = [
         id="date-of-a-driver",
     ),
     pytest.param(
-        ("show", "intel/intel-extension-for-pytorch", "2.7.10-xpu"),
+        ("show", "intel/intel-extension-for-pytorch", "2.7.10-xpu", "--why"),
         ("1077", "series 1099", "pytorch/README.md#L27", "python/docker-compose.yaml#L63", "decided 2026-11-21: 1099"),
         id="driver-label-of-an-image",
     ),
     pytest.param(
-        ("show", "intel/intel-extension-for-pytorch:latest"),
+        ("show", "intel/intel-extension-for-pytorch:latest", "--why"),
         ("row of 2.7.0-pip-base", "row of 2.6.0-pip-base", "row of 2.5.0-pip-base", "since 2025-08-12"),
         id="latest-on-three-rows",
     ),
     pytest.param(
-        ("show", "intel/intel-extension-for-pytorch:2.1.0-pip-mulitnode"),
+        ("show", "intel/intel-extension-for-pytorch:2.1.0-pip-mulitnode", "--why"),
         ("mulitnode", "list of base containers: multinode", "undecided, last checked 2026-11-21"),
         id="open-spelling-of-a-tag",
     ),
@@ -81,6 +81,13 @@ def test_real_disputes_are_shown(words: tuple[str, ...], texts: tuple[str, ...],
     out = run(*words).out
     for text in texts:
         assert text in out
+
+
+def test_an_undecided_dispute_is_on_the_first_screen(run: Runner) -> None:
+    """What is undecided about an image is named at once, by its topic; what was decided is left to --why."""
+    told = run("show", "intel/intel-extension-for-pytorch:2.1.0-pip-mulitnode").out
+    assert "sources disagree about how the 2.1.0 multinode tags are spelt" in told
+    assert "disagree" not in run("show", "intel/intel-extension-for-pytorch:latest").out
 
 
 @pytest.mark.parametrize(

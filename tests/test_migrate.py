@@ -286,9 +286,10 @@ def test_check_knows_comments_of_migrate(run: Runner, project: Path) -> None:
 
 
 def test_rules_are_listed(run: Runner) -> None:
-    """--rules lists the rules with their levels."""
-    lines = run("migrate", "--rules").out.splitlines()
-    assert [line.split()[0] for line in lines] == [rule.id for rule in RULES]
+    """--rules lists the rules with their levels, below the names of the columns."""
+    head, *lines = (line for line in run("migrate", "--rules").out.splitlines() if not line.startswith(" "))
+    assert head.split() == ["rule", "level", "reports"]
+    assert [line.split()[:2] for line in lines] == [[rule.id, rule.level.value] for rule in RULES]
 
 
 def test_check_does_not_load_it() -> None:

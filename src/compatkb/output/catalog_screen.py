@@ -148,7 +148,8 @@ class CatalogScreen(Names):
         links = [link for build in builds[:_BUILDS] for link in build["links"]]
         if link := min(links, key=self._commonness, default=None):
             needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
-            rows["libraries"] = [f"libraries at run time: {needed}"] if needed else []
+            system = f"{self.value('os', link['os'])}, {self.value('arch', link['arch'])}"
+            rows["libraries"] = [f"libraries at run time ({system}): {needed}"] if needed else []
         rows["works with"] += [] if builds else self._speakers(product, entry)
         machine: dict[str, list[tuple[str, int]]] = {}
         for label, text, weight in MachineText(self.facts).release_rows(product, entry["machine"]):

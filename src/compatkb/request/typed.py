@@ -26,7 +26,7 @@ _GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)")
 _COMPACT_PYTHON = re.compile(r"(?:py|cp|python)-?3\.?(\d{1,2}t?)(?:\.\d+)?", re.IGNORECASE)
 _PIN = re.compile(r"([A-Za-z][\w.-]*(?:\[[\w,.-]*\])?)\s*=\s*(\d\S*)")
 _VERSION = re.compile(r"v?\d+(?:\.\w+)*(?:\+[\w.]+)?")
-_MEANT = re.compile(r"\n\s*did you mean: (.+?)\?(?:\n|$)")
+_MEANT = re.compile(r"\n[^\S\n]*did you mean: (.+?)\?(?:\n|$)")
 
 
 class Aside(NamedTuple):

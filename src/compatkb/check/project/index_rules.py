@@ -1,6 +1,5 @@
 """Rules on indexes: whether those that are asked have what is pinned, serve what is asked for, are declared and answer."""
 
-import re
 from collections.abc import Iterator
 
 from compatkb.check.project.alternatives import routed, uses_uv
@@ -16,8 +15,6 @@ from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import IndexUse, RequirementRole
 from compatkb.store.records import Element
-
-_LABEL_OF_RUN = re.compile(r"==[^;]*\+\$\{")
 
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
@@ -63,10 +60,15 @@ def _labelled(plan: InstallPlan, required: ProductRequirement, queries: ProjectQ
     """Yield a pin whose label only a run tells, where no index is asked that has labelled builds."""
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
     is_plain = asked.known and asked.channels == {queries.own} and not queries.names_index
-    if _LABEL_OF_RUN.search(required.requirement.text) and is_plain and not plan.environment.borrowed:
+    if is_plain and not plan.environment.borrowed and _has_label_of_run(required.requirement.text):
         message = f"builds of {required.product.name} with a label are never on the default index, which alone is asked here"
         finding = at(required.located, INDEX, message, fix="add --extra-index-url with the index of that label")
         yield finding._replace(level=Severity.ERROR)
+
+
+def _has_label_of_run(text: str) -> bool:
+    """Return whether a requirement pins a version whose label is a variable, as `torch==2.8.0+${DEVICE}`."""
+    return any("+${" in clause.partition("==")[2] for clause in text.split(";"))
 
 
 def _dead(located: LocatedStatement, use: IndexUse, queries: ProjectQueries) -> Finding | None:
