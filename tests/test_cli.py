@@ -17,7 +17,7 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.store.cache import cache_directory, data_files, locate, updates_directory, user_folder
+from compatkb.store.cache import cache_directory, data_files, locate, remove_damaged, updates_directory, user_folder
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -481,6 +481,16 @@ def test_what_nobody_foresaw_is_one_line(run: Runner, tmp_path: Path, monkeypatc
     assert "Traceback" not in told.err
     monkeypatch.setenv("COMPATKB_TRACEBACK", "1")
     assert "Traceback" in run("list").err
+
+
+def test_only_what_is_there_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that another process has removed meanwhile is not blamed; one that differs from its checksum is."""
+    monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path))
+    (tmp_path / "gone.sqlite.sum").write_text("1 1 1", encoding="ascii")
+    assert remove_damaged() == []
+    (tmp_path / "cut.sqlite").write_bytes(b"")
+    (tmp_path / "cut.sqlite.sum").write_text("1 1 1", encoding="ascii")
+    assert remove_damaged() == [str(tmp_path / "cut.sqlite")]
 
 
 LONG = "9" * 4301

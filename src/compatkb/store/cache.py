@@ -210,6 +210,7 @@ def remove_damaged() -> list[str]:
         with contextlib.suppress(OSError), open(path, "rb") as file:
             if not path.endswith(f"-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}.sqlite"):
                 damaged.append(path)
+    damaged = [path for path in damaged if os.path.exists(path)]  # not what another process has removed since
     for path in damaged:
         _remove(path)
     return [path for path in damaged if not os.path.exists(path)]
