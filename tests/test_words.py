@@ -31,8 +31,8 @@ PHRASINGS = (
 )  # fmt: skip
 
 
-class AskedError(Exception):
-    """In place of an answer: what was asked."""
+class AskedError(BaseException):
+    """In place of an answer: what was asked; no ordinary exception, which the command line tells as a failure."""
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def asked(facts: Snapshot, shipped: str, monkeypatch: pytest.MonkeyPatch) -> Cal
         request: Request = made.value.args[0]
         return request
 
-    for place in ("cli.ask.answer_of", "web.responses.resolve", "web.asker.resolve", "mcp.tools.answer_of"):
+    for place in ("cli.answering.answer_of", "web.responses.resolve", "web.asker.resolve", "mcp.tools.answer_of"):
         monkeypatch.setattr(f"compatkb.{place}", ask)
     monkeypatch.setattr("compatkb.cli.opening.Snapshot", lambda path: facts if path == shipped else Snapshot(path))
     clock = Clock(current_day())

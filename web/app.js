@@ -3,6 +3,7 @@
 // every answer is a page that Python rendered, fetched from the site or made by the same program in a worker.
 (() => {
   const body = document.body;
+  const opened = location.href;  // the addresses in the body lead from here, whatever answer is shown later
   const root = new URL(body.dataset.root || "./", location.href);
   const build = document.querySelector("meta[name=build]").content;
   const written = body.dataset.written && new URL(body.dataset.written, location.href).href;
@@ -76,7 +77,7 @@
   const waiting = new Map();
   const engine = (query, tell, mine = false) => new Promise((resolve, reject) => {
     if (!worker) {
-      worker = new Worker(new URL(body.dataset.engine, location.href), { type: "module" });
+      worker = new Worker(new URL(body.dataset.engine, opened), { type: "module" });
       worker.onmessage = ({ data }) => {
         if (data.loaded !== undefined) { for (const entry of waiting.values()) entry.tell(data); return; }
         const entry = waiting.get(data.id);
@@ -104,7 +105,7 @@
   let latest = 0;
   const keyOfQuery = (query) => [...new URLSearchParams(query)].map(([name, text]) => `${name}=${text.trim()}`).filter((part) => !part.endsWith("=")).sort().join("&");
   const files = {};
-  const file = (name) => { files[name] ||= fetch(new URL(body.dataset[name], location.href)).then((response) => response.json()).catch(() => ({})); return files[name]; };
+  const file = (name) => { files[name] ||= fetch(new URL(body.dataset[name], opened)).then((response) => response.json()).catch(() => ({})); return files[name]; };
   const plain = (text) => text.toLowerCase().replace(/[\s\-_®™*()/]/g, "");
   // reads words by the names that the parser knows, where each of them is one; else the engine has to
   const readHere = async (query) => {
