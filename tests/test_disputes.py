@@ -95,10 +95,11 @@ def test_an_undecided_dispute_is_on_the_first_screen(run: Runner) -> None:
     [
         (("resolve", "--ipex", "2.3.110", "--device", "xpu"), "which torchvision goes with 2.3.110+xpu"),
         (("explain", "torch==2.7.1+xpu", "ipex==2.7.10+xpu"), "whether 2.7.10+xpu works with torch 2.7.1+xpu"),
-        (("resolve", "--torch", "2.8", "--hardware", "flex"), "undecided, last checked"),
+        (("resolve", "--torch", "2.8", "--hardware", "flex"), "decided 2026-11-28: probably works"),
+        (("resolve", "--ipex", "2.0.110+xpu", "--os", "windows"), "undecided, last checked"),
         (("resolve", "--torch", "2.5.1", "--device", "xpu"), "Index of the 2.5 xpu wheels"),
     ],
-    ids=["link", "cause", "open", "build"],
+    ids=["link", "cause", "hardware", "open", "build"],
 )
 def test_answers_say_what_they_rest_on(words: tuple[str, ...], text: str, run: Runner) -> None:
     """An answer that rests on something disputed says so at once, and about what with --why."""
