@@ -248,7 +248,7 @@ def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> 
     assert "released: 2026-11-02 (disputed)" in printed[0].out
     assert all(f"says: {side}" in printed[0].out for side in re.findall(r'positions = \["(.*?)", "(.*?)"\]', text)[0])
     assert "os==ubuntu24.04" in printed[0].out
-    assert printed[1].out.startswith("9001.7  2026-11-02 (disputed)")
+    assert "\n9001.7   2026-11-02 (disputed)" in printed[1].out
 
 
 class SiteLoader(yaml.SafeLoader):

@@ -13,11 +13,11 @@ READ = {
     "B580, Windows 11, Python 3.12": "python=3.12&os=Windows%2011&hardware=B580",
     "does torch 2.8 work on arc b580?": "torch=2.8&hardware=arc%20b580",
     "Arc A770 16GB ubuntu 22.04 LTS": "os=ubuntu%2022.04%20LTS&hardware=Arc%20A770%2016GB",
-    "pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/xpu": "device=xpu&torch=2.8.0",
+    "pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/xpu": "device=xpu&q=torch==2.8.0",
     "neural compressor cp312": "python=3.12&q=neural-compressor",
     "numpy<2 torch 2.4": "torch=2.4&q=%27numpy<2%27",
     "comfyui b580": "hardware=b580&q=comfyui",
-    "torch==2.8.0 ipex==2.7.10": "torch=2.8.0&ipex=2.7.10",
+    "torch==2.8.0 ipex==2.7.10": "q=torch==2.8.0%20ipex==2.7.10",
 }
 SET_ASIDE = {
     "B580 foo": ("hardware=B580", ["foo"]),

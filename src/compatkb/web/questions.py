@@ -166,7 +166,13 @@ def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
             else:
                 request = make_request(facts, (), [word], (), clock)
                 needs = tuple(pin.product for pin in request.pins if pin.need)
-                both = _with(asked, question_of(request, PageQuestion(needs=needs)))
+                said = question_of(request, PageQuestion(needs=needs))
+                if said.request(facts, clock).pins != request.pins:  # `==2.8` is more than the version, so it stays a word
+                    said = said._replace(options=(), words=(word,))
+                    asked = asked._replace(
+                        options=tuple(o for o in asked.options if all(o[0] != p.product for p in request.pins))
+                    )
+                both = _with(asked, said)
             both.request(facts, clock)
             asked = both
         except UsageError as error:
