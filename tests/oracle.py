@@ -260,7 +260,9 @@ class Trial:
                 yield edge
 
     def _by_wheels(self, name: str, number: int) -> Level | None:
-        if self.heads[name].role in (Role.LEAF, Role.DIMENSION, Role.FEATURE):
+        is_pinned_leaf = self.heads[name].role is Role.LEAF and name in self.ask.pins
+        has_list = is_pinned_leaf and self.element(name, number).floors  # of what is not pinned installers may take another
+        if self.heads[name].role in (Role.LEAF, Role.DIMENSION, Role.FEATURE) and not has_list:
             return Level.STRONG
         levels = [
             Level.UNKNOWN if self._leaves_glibc_open(floor) else Level.STRONG if floor.seen & self.bit else Level.WEAK
