@@ -46,8 +46,10 @@ def test_every_form_has_its_example(run: Runner) -> None:
     [
         ("torch==2.8.0", "--device", "xpu", "--os", "linux"),
         ("torch", "--device", "cpu", "--os", "debian13"),
+        pytest.param(("ipex", "--device", "xpu"), marks=pytest.mark.long),
         ("torch==2.8.0", "--device", "xpu", "--device", "cpu", "--os", "linux"),
         ("torch==2.6.0", "--device", "xpu", "--os", "windows"),
+        pytest.param(("neural-compressor", "--device", "cpu", "--os", "linux"), marks=pytest.mark.long),
     ],
     ids=" ".join,
 )

@@ -4,6 +4,7 @@ import random
 from datetime import date, timedelta
 
 import pytest
+from conftest import parted
 from differential import Question
 from metadata_pairs import DEFAULT, Pair, excluded_pairs, neighbours, own_partners, releases
 
@@ -49,10 +50,11 @@ def test_neighbours_are_denied_on_every_day(base: KnowledgeBase, facts: Snapshot
             assert answer.causes
 
 
-def test_neighbours_are_found_in_a_file_on_every_day(facts: Snapshot, days: int) -> None:
+@pytest.mark.parametrize("since", parted(("2.0", "2.10"), ("2.10",)))
+def test_neighbours_are_found_in_a_file_on_every_day(facts: Snapshot, days: int, since: str) -> None:
     """`check` calls the two lines an error on every day."""
     asked = CheckContext(facts, Clock(current_day()))
-    for torch, vision in neighbours(facts, "2.10"):
+    for torch, vision in neighbours(facts, since):
         found = check([TextDocument("requirements.txt", f"torch=={torch}\ntorchvision=={vision}\n")], asked).findings
         assert [finding.rule for finding in found if finding.level is Severity.ERROR] == ["pins-together"], (torch, vision)
 
@@ -141,8 +143,11 @@ def test_the_cpu_build_beside_a_cuda_build_is_denied(facts: Snapshot, series: st
         assert on_windows.verdict != "does-not-work", (torch, product, version)
 
 
-@pytest.mark.parametrize(("hub", "fits"), [("0.18.0", False), ("0.17.3", True)])
-@pytest.mark.parametrize("release", ["4.34.0", "4.35.0"])
+@pytest.mark.parametrize(
+    ("hub", "fits"),
+    [*(pytest.param(hub, False, marks=pytest.mark.long) for hub in ("0.24.0", "0.20.3")), ("0.18.0", False), ("0.17.3", True)],
+)
+@pytest.mark.parametrize("release", parted(("4.34.0", "4.34.1", "4.35.0"), ("4.34.0", "4.35.0")))
 def test_what_nobody_pinned_counts_by_its_own_requirements(base: KnowledgeBase, release: str, hub: str, fits: bool) -> None:
     """Releases 4.34 and 4.35.0 take tokenizers 0.14, both releases of which want huggingface-hub below 0.18."""
     answer = base.explain(f"transformers=={release}", f"huggingface-hub=={hub}")
