@@ -47,7 +47,7 @@ def test_values_by_place_and_name() -> None:
 def test_wrong_fields_are_refused(values: tuple[int, ...], named: dict[str, object]) -> None:
     """Too few, too many, twice, unknown, and one without default that only marks how it is seen."""
     with pytest.raises(TypeError, match="Point"):
-        Point(*values, **named)  # type: ignore[arg-type]
+        Point(*values, **named)  # type: ignore[arg-type]  # which must fail
 
 
 def test_equal_where_what_is_seen_is() -> None:
@@ -65,7 +65,7 @@ def test_frozen() -> None:
     """Nothing is set or deleted; another one is made instead."""
     point = Point(1, 2, "red")
     with pytest.raises(AttributeError, match="frozen"):
-        point.x = 5  # type: ignore[misc]
+        point.x = 5  # type: ignore[misc]  # which must fail
     with pytest.raises(AttributeError, match="frozen"):
         del point.x
     assert replaced(point, y=7) == Point(1, 7, "blue")

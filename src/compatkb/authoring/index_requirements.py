@@ -107,8 +107,9 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             asked = canonicalize_name(extra) if is_asked else ""
             binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
             compiled = from_source(knowledge, product, number, to) & ~of_mask
-            for edge in stated if compiled else ():  # who speaks of builds for a device knows better
-                compiled &= ~edge.of_mask if edge.to == to and (edge.devices or not edge.of_mask >> number & 1) else -1
+            for edge in stated if compiled else ():
+                if edge.to == to and (edge.devices or not edge.of_mask >> number & 1):
+                    compiled &= ~edge.of_mask  # who speaks of builds for a device knows better
             bound = [(of_mask, cells, cells), (compiled, cells, cells)]
             bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal_builds(knowledge, product, number)]
             bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []

@@ -51,7 +51,7 @@ def find(
         path = Path(name)
         if path.is_dir():
             for file in _below(path, settings):
-                if not os.path.exists(file):  # noqa: PTH110  # raises nothing
+                if not os.path.exists(file):  # noqa: PTH110  # Path.exists raises where a folder may not be entered
                     continue  # a link into what was not checked out, as a submodule
                 if file.is_symlink() and not foreign.is_inside(file, path):
                     if passed is not None:

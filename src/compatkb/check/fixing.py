@@ -19,9 +19,7 @@ class Fixed(NamedTuple):
     fixes: int
 
 
-def fixed(
-    report: CheckReport, documents: Iterable[TextDocument], judge: Callable[[Iterable[TextDocument]], CheckReport]
-) -> Fixed:
+def fixed(report: CheckReport, documents: Iterable[TextDocument], judge: Judge) -> Fixed:
     """Return what --fix writes and --diff shows: edits are made, and the result judged again, until none is left."""
     by_path = {document.path: document for document in documents}
     count = 0

@@ -36,13 +36,11 @@ def machine_profile() -> Profile | None:
 def _read(path: str) -> Profile | None:
     if not os.path.isfile(path):
         return None
-    from pathlib import Path
-
     from compatkb.core.foreign import read_bounded
 
     is_project = path.endswith("pyproject.toml")
     try:
-        content = read_bounded(Path(path), _MOST_BYTES)
+        content = read_bounded(path, _MOST_BYTES)
     except OSError:
         return None
     if b"compatkb" not in content and is_project:

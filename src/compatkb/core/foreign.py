@@ -20,14 +20,14 @@ LONGEST_PATH = 3500
 """Folders within folders, and bytes of a folder's path, beyond which nothing is looked for: systems end at 4,096."""
 
 
-def is_inside(path: "Path", root: "Path") -> bool:
+def is_inside(path: "Path | str", root: "Path") -> bool:
     """Return whether a path, its links followed, is in a folder."""
     from pathlib import Path
 
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))  # which, unlike `resolve`, bears circles
 
 
-def safe_open(path: "Path", root: "Path | None" = None) -> BinaryIO:
+def safe_open(path: "Path | str", root: "Path | None" = None) -> BinaryIO:
     """Return a regular file opened for reading; with `root` only one that lies in this folder when links are followed.
 
     Raises OSError, its `strerror` saying why not: pipes, sockets and devices are never waited for.
@@ -63,10 +63,12 @@ def walk(folder: "Path", enters: "Callable[[Path, str], bool]") -> "Iterator[Pat
         if depth < DEEPEST and len(os.fsencode(parent)) < LONGEST_PATH:
             folders += [(parent / name, depth + 1) for name in reversed(inner) if enters(parent, name)]
         files = (parent / entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
-        yield from (path for path in files if not path.is_symlink() or not os.path.isdir(path))  # noqa: PTH112  # raises nothing
+        for path in files:
+            if not path.is_symlink() or not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir raises where it may not look
+                yield path
 
 
-def read_bounded(path: "Path", most: int, root: "Path | None" = None) -> bytes:
+def read_bounded(path: "Path | str", most: int, root: "Path | None" = None) -> bytes:
     """Return the content of a regular file; raises OSError as `safe_open` does, or EFBIG for more than `most` bytes."""
     with safe_open(path, root) as file:
         content = file.read(most + 1)

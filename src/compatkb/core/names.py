@@ -5,6 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers in a version or a label, to compare by: of cu118 (118,), of 32.0.101 (32, 0, 101)."""
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
 def meant_words(counts: Counter[str]) -> dict[str, str]:
     """Return for each rare word that is close to a common one that common one."""
     return {word: right for word in counts if (right := meant(word, counts))}

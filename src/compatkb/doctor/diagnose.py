@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
+from compatkb.core.names import numbers
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
@@ -476,10 +477,9 @@ class _Diagnosing(StackFinder):
         mask = self.mask_of(product.id, version) if version else 0
         release = self.mask_of(product.id, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
         shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
-        numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
         releases = list(dict.fromkeys(e.release for e in elements if e.installable))
-        below = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) <= numbers][-2:]
-        above = [r for r in releases if tuple(int(n) for n in re.findall(r"\d+", r)[:3]) > numbers][:1]
+        below = [r for r in releases if numbers(r)[:3] <= numbers(version)[:3]][-2:]
+        above = [r for r in releases if numbers(r)[:3] > numbers(version)[:3]][:1]
         exact = any(e.version == version for e in elements)
         shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
         pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]

@@ -124,8 +124,7 @@ class CatalogScreen(Names):
             last = messages.last_day(entry["eol"], known_end.eol_precision if known_end else None)
             days.append(f"{word} {_marked(last, 'end-of-life', entry)}")
         known = self.value(product.id, entry["version"])
-        name = known
-        name = f"{product.label} {known}" if known == entry["version"] else name
+        name = f"{product.label} {known}" if known == entry["version"] else known
         blocks = labelled_block("support", support)
         blocks += labelled_block("security", security)
         foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}

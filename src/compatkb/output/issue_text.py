@@ -134,12 +134,6 @@ def issue_headline(names: Names, match: IssueMatch) -> tuple[str, str]:
     return f"{sign}: {issue.title}", about
 
 
-def issue_cures(names: Names, issue: KnownIssue) -> tuple[str, ...]:
-    """Return the versions that cure an issue, one line for all; the steps of its other cures are not among them."""
-    versions = [target_in_words(names, cure.to) for cure in issue.cures if cure.to]
-    return (f"use {' or '.join(versions)}",) if versions else ()
-
-
 def target_in_words(names: Names, target: str) -> str:
     """Return what cures an issue in words: of compute-runtime>=26.22 `compute runtime 26.22 or newer`."""
     name = re.split(r"[=<>!~]", target, maxsplit=1)[0]

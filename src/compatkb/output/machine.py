@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.known_issues import IssueCondition, Surroundings, holds, known_issues
 from compatkb.output.issue_text import EFFECTS, spec_in_words
@@ -18,12 +19,6 @@ _HOW = {"default": "by default", "force-probe": "by force_probe alone"}
 _FEW, _MOST = 2, 4
 
 Content = dict[str, Any]
-Numbers = tuple[int, ...]
-
-
-def numbers(version: str) -> Numbers:
-    """Return the numbers of a version, to compare by."""
-    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def tightest(edges: Iterable[Edge]) -> list[Edge]:

@@ -217,7 +217,6 @@ def remove_damaged() -> list[str]:
 
 
 def _remove(path: str) -> None:
-
     for name in (f"{path}{_SUM}", path):
         with contextlib.suppress(OSError):  # somebody else may be at it
             os.unlink(name)

@@ -5,6 +5,7 @@ from functools import reduce
 from operator import or_
 
 from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, ProjectQueries, Pythons
+from compatkb.core.names import numbers
 from compatkb.core.vocabulary import FOREVER
 from compatkb.engine.conflicts import Cause
 from compatkb.output.causes import Causes
@@ -42,8 +43,8 @@ def never_built(product: str, version: str, queries: ProjectQueries) -> tuple[st
     builds = [
         e for e in queries.facts.elements(product) if e.release == public and _kind(e.version) == _kind(version) is not None
     ]
-    numbers = [_number(e.version) for e in builds]
-    is_inside = len(builds) < _OF_A_MATRIX or min(numbers) <= _number(version) <= max(numbers)
+    known = [_number(e.version) for e in builds]
+    is_inside = len(builds) < _OF_A_MATRIX or min(known) <= _number(version) <= max(known)
     return None if is_inside else cited(queries, builds[-1])
 
 
@@ -55,7 +56,7 @@ def _kind(version: str) -> str | None:
 
 def _number(version: str) -> tuple[int, ...]:
     """Return the number of such a label: (118,) of `cu118`, (6, 3) of `rocm6.3`."""
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[2]))
+    return numbers(version.partition("+")[2])
 
 
 def lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:

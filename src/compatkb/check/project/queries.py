@@ -14,6 +14,7 @@ from compatkb.check.project.documented import (
     sets_a_variable,
     sets_an_index,
 )
+from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Alternative, best_stacks, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -132,11 +133,11 @@ class ProjectQueries:
         siblings = {name.rpartition("/")[2] for name in self.channels if name.rpartition("/")[0] == base}
         if address(url) in self.channels or kind == label or not kind or label in siblings:
             return ()
-        numbers = sorted(_number(one) for one in self.labels_today if one.rstrip("0123456789.") == kind and one in siblings)
-        if not numbers or not numbers[0] < _number(label) < numbers[-1]:
+        today = sorted(numbers(one) for one in self.labels_today if one.rstrip("0123456789.") == kind and one in siblings)
+        if not today or not today[0] < numbers(label) < today[-1]:
             return ()
-        alike = sorted((one for one in siblings if one.rstrip("0123456789.") == kind), key=_number)
-        above = [one for one in alike if _number(one) > _number(label)]
+        alike = sorted((one for one in siblings if one.rstrip("0123456789.") == kind), key=numbers)
+        above = [one for one in alike if numbers(one) > numbers(label)]
         return tuple(dict.fromkeys([*alike[: -len(above)][-2:], *above[:2], alike[-1]]))
 
     def is_dead(self, url: str) -> bool:
@@ -467,10 +468,6 @@ class ProjectQueries:
     def excluded(self, element: Element, other: str) -> int:
         """Return the versions of another product that a build refuses, whoever says so."""
         return refused_by(self.facts.edges(element.product, other), element.idx) & (1 << len(self.facts.elements(other))) - 1
-
-
-def _number(label: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", label))
 
 
 def address(url: str) -> str:
