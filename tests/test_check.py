@@ -383,6 +383,18 @@ def test_overlapping_edits_are_not_mixed() -> None:
     assert (after, len(done)) == ("Xbcdef", 2)
 
 
+def test_insertions_stand_beside_what_is_replaced() -> None:
+    """What is put in right before or behind a replacement is no overlap; within it, or at one place with another, it is."""
+    document = TextDocument("a", "abcdef")
+    after, done = mended(document, [edit(Edit(0, 3, "")), edit(Edit(3, 3, "+"), Edit(3, 4, "D"), line=2)])
+    assert (after, len(done)) == ("+Def", 2)
+    after, done = mended(document, [edit(Edit(3, 6, "D")), edit(Edit(3, 3, "+"), line=2)])
+    assert (after, len(done)) == ("abc+D", 2)
+    for at in (Edit(2, 2, "+"), Edit(1, 1, "+")):
+        after, done = mended(document, [edit(Edit(1, 1, "*"), Edit(1, 3, "B")), edit(at, line=2)])
+        assert (after, len(done)) == ("a*Bdef", 1)
+
+
 # -- files -------------------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """`compatkb migrate`: cases with what is said and what --fix leaves, and what holds for any text."""
 
 import ast
+import itertools
 import json
 import subprocess
 import sys
@@ -84,6 +85,24 @@ def test_newest_that_works(facts: Snapshot) -> None:
             "Dockerfile": f"FROM python:{python}\nRUN pip install {line} -i https://pytorch-extension.intel.com/release-whl/stable/xpu/us/\n"
         }
         assert f"torch=={version}" in fixed(facts, files)["Dockerfile"]
+
+
+LINES = ("torch==2.8.0", "torchvision==0.23.0", "intel-extension-for-pytorch==2.8.10+xpu")
+
+
+@pytest.mark.parametrize(
+    "order", [*itertools.permutations(LINES)], ids=lambda order: ", ".join(word.partition("=")[0] for word in order)
+)
+@pytest.mark.parametrize("form", ["lines", "command"])
+def test_order_of_pins_does_not_matter(facts: Snapshot, order: tuple[str, ...], form: str) -> None:
+    """Whatever stands first, all pins move together, and the index of their builds is named once."""
+    path, text = ("requirements.txt", "\n".join(order)) if form == "lines" else ("a.sh", f"pip install {' '.join(order)}")
+    after = fixed(facts, {path: f"{text}\n"})[path]
+    assert after.count("--extra-index-url https://download.pytorch.org/whl/xpu") == 1
+    assert after.count("torch==2.14.0+xpu") == after.count("torchvision==0.29.0+xpu") == 1
+    assert "intel-extension" not in after
+    if form == "lines":
+        assert after.startswith("--extra-index-url ")
 
 
 def test_no_native_build_for_the_python(facts: Snapshot) -> None:

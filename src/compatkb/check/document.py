@@ -124,6 +124,6 @@ def diff(document: TextDocument, after: str) -> str:
 
 
 def _overlap(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
-    if one[0] == one[1] or other[0] == other[1]:  # an insertion and what it stands in or at
-        return one[0] <= other[1] and other[0] <= one[1]
-    return one[0] < other[1] and other[0] < one[1]
+    if one[:2] == other[:2]:  # two insertions at one place have no order
+        return True
+    return one[0] < other[1] and other[0] < one[1]  # an insertion before or behind what is replaced stands beside it

@@ -299,8 +299,10 @@ class Pins:
         if target.channel in asked or any(map(self._ends, uses)):
             return (edit,)
         if reading.kind in LINES:
-            start, end = line_bounds(required.document, edit.start)
-            newline = "\r\n" if required.document.text[start:end].endswith("\r\n") else "\n"
+            moved = [w for w in plan.requirements if w.product.id in target.versions and w.document is required.document]
+            places = [place for w in moved if (place := place_of(w.document, w.located.statement))]
+            start, end = line_bounds(required.document, min((place.start for place in places), default=edit.start))
+            newline = "\r\n" if required.document.text[start:end].endswith("\r\n") else "\n"  # one line for all of a file
             return (Edit(start, start, f"--extra-index-url {target.url}{newline}"), edit)
         if reading.kind in COMMANDS and required.requirement.tool in ("pip", "uv"):
             steps = (w for w in plan.requirements if w.requirement.step == required.requirement.step)
