@@ -61,7 +61,9 @@ def test_ways_lead_to_what_they_name(asker: Asker, count: int) -> None:
         for way in shown_of(asker, question, asker.view(question))["ways"]:
             stack = asker.view(way.question).stacks[0]
             assert stack.verdict == way.verdict, (question, way)
-            assert set(commands.pip_commands(stack, shell_of(stack))) <= {*way.command.splitlines()}, (question, way)
+            made = set(commands.pip_commands(stack, shell_of(stack)))
+            assert made, (question, way)
+            assert made <= {*way.command.splitlines()}, (question, way)
             followed += 1
     assert followed > count / 6
 

@@ -69,3 +69,10 @@ def test_meant_words_are_links(asker: Asker) -> None:
     """What may have been meant is a link that keeps the rest of the question."""
     page = Site(asker, live=True).question_page([("q", "B580 ubunut 24.04")])
     assert 'href="./?os=ubuntu%2024.04&amp;hardware=B580"' in page
+
+
+def test_hits_are_named_by_where_they_lead(asker: Asker) -> None:
+    """A link to a release names it, a link to a product the product, whatever range of versions was found."""
+    hits = Site(asker, live=True).hits("granite")
+    assert ("products/ipex/1.12.100.html", "IPEX 1.12.100") in hits
+    assert ("products/ipex.html", asker.facts.products["ipex"].label) in hits

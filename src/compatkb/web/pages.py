@@ -248,8 +248,9 @@ class Site:
             if hit.kind == "image":
                 hits.setdefault(f"images.html#find={quote(typed)}", "the images")
             elif hit.product and self.facts.products[hit.product].role != Role.FEATURE:
-                at = self.release_page(hit.product, hit.version or "") or f"products/{file_name(hit.product)}.html"
-                hits.setdefault(at, Names(self.facts).term(f"{hit.product}=={hit.version}" if hit.version else hit.product))
+                at = self.release_page(hit.product, hit.version or "")  # none for a range of versions
+                term = f"{hit.product}=={hit.version}" if at else hit.product
+                hits.setdefault(at or f"products/{file_name(hit.product)}.html", Names(self.facts).term(term))
         return list(hits.items())[:MOST_HITS]
 
     def diagnosis(self, typed: str, asked: Asked) -> list[Part]:
