@@ -169,9 +169,8 @@ def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
                 said = question_of(request, PageQuestion(needs=needs))
                 if said.request(facts, clock).pins != request.pins:  # `==2.8` is more than the version, so it stays a word
                     said = said._replace(options=(), words=(word,))
-                    asked = asked._replace(
-                        options=tuple(o for o in asked.options if all(o[0] != p.product for p in request.pins))
-                    )
+                    for pin in request.pins:
+                        asked = asked.fix(pin.product)
                 both = _with(asked, said)
             both.request(facts, clock)
             asked = both
