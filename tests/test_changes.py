@@ -182,7 +182,6 @@ def test_order_within_a_day(facts: Snapshot) -> None:
         ("--since", "2026-11-01", "--until", "soon"),
         ("--since", ""),
         ("torsh", "--since", "2026-01-01"),
-        (),
     ],
     ids=" ".join,
 )
@@ -190,6 +189,14 @@ def test_wrong_days(words: tuple[str, ...], run: Callable[..., Run]) -> None:
     """A day that is none, a span that ends before it starts and an unknown product are wrong usage."""
     done = run("changes", *words)
     assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
+
+
+def test_without_a_day_the_last_ninety_are_told(run: Callable[..., Run]) -> None:
+    """Where no first day is named a span of the data is taken, and the remark on stderr says which."""
+    done = run("changes", "torch", "--as-of", "2026-11-01")
+    assert done.code == 0
+    assert done.err == "remark: since 2026-08-03, 90 days before 2026-11-01; from another day: --since DATE\n"
+    assert done.out == run("changes", "torch", "--since", "2026-08-03", "--as-of", "2026-11-01").out
 
 
 def test_empty_span(facts: Snapshot, run: Callable[..., Run]) -> None:

@@ -359,9 +359,15 @@ def test_a_word_too_many_is_still_wrong(run: Callable[..., Run], words: tuple[st
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--os", "ubuntu23.1"), "error: unknown operating system 'ubuntu23.1'\n  did you mean: ubuntu"),
+        (
+            ("--os", "ubuntu23.1"),
+            "error: unknown operating system 'ubuntu23.1'\n  did you mean: compatkb resolve --torch 2.8 --os ubuntu",
+        ),
         (("--arch", "amd65"), "error: unknown architecture 'amd65'\n  "),
-        (("--hardware", "arcc"), "error: unknown Intel GPU 'arcc'\n  did you mean: arc"),
+        (
+            ("--hardware", "arcc"),
+            "error: unknown Intel GPU 'arcc'\n  did you mean: compatkb resolve --torch 2.8 --hardware arc",
+        ),
         (("--hardware", "zzzzzz"), "error: unknown hardware 'zzzzzz'\n"),
     ],
 )

@@ -5,6 +5,7 @@ import gc
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,6 +15,7 @@ from compatkb.errors import UNKNOWN, CompatkbError, DataError, ProblemsError, St
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
+_SUGGESTED = re.compile(r"^[^'\n]*'(?P<wrong>[^'\n]+)'(?P<between>[^\n]*)\n  did you mean: (?P<meant>[^\n]+)\?(?=\n|$)")
 _POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
 TRACEBACK = "COMPATKB_TRACEBACK"
 """Has the place of an unexpected error printed, for those who mend it."""
@@ -33,6 +35,7 @@ def _run(argv: list[str]) -> int:
     from compatkb.cli.terminal import print_errors
 
     def refuse(problems: Sequence[str], code: int) -> int:
+        problems = [_runnable(problems[0], argv)] if len(problems) == 1 else problems  # of several words each is still wrong
         print_errors(problems)
         if code != StaleError.exit_code and _wants(argv, "--format", "json"):  # what is stale was printed
             from compatkb.output.documents import refusal
@@ -143,6 +146,21 @@ def _as_option(argv: list[str]) -> list[str]:
 def _wants(argv: Sequence[str], option: str, value: str) -> bool:
     """Return whether the words of a command give an option a value; what is wrong with them need not be read for that."""
     return f"{option}={value}" in argv or any(pair == (option, value) for pair in pairwise(argv))
+
+
+def _runnable(problem: str, argv: Sequence[str]) -> str:
+    """Return a problem with the command that its first suggestion makes of the words of this one; the others below it."""
+    told = _SUGGESTED.search(problem)
+    wrong = told and next((n for n, word in enumerate(argv) if told["wrong"] in word), None)
+    if told is None or wrong is None:
+        return problem
+    first, *others = told["meant"].split(", ")
+    before, word, after = argv[:wrong], argv[wrong], list(argv[wrong + 1 :])
+    if first.endswith("==VERSION") and after and not after[0].startswith("-"):  # an option that there is no more than a pin of
+        first = first.replace("VERSION", after.pop(0))
+    command = shlex.join(["compatkb", *before, word.replace(told["wrong"], first), *after])
+    more = f"\n  or: {', '.join(others)}" if others else ""
+    return f"{problem[: told.end('wrong') + 1]}{told['between']}\n  did you mean: {command}{more}{problem[told.end() :]}"
 
 
 def drop_output() -> None:

@@ -1,5 +1,6 @@
 """The commands that look through the knowledge base: show, list, features, search, eol, changes, timeline, matrix."""
 
+from datetime import date, timedelta
 from functools import partial
 from typing import Annotated
 
@@ -13,11 +14,13 @@ from compatkb.errors import UsageError
 from compatkb.output import registry
 from compatkb.output.documents import Edition
 from compatkb.output.terminal import show
-from compatkb.request.lookup import find_feature, find_product
+from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day
 from compatkb.request.words import read_release
 
 _KIND = o.one_of("release", "milestone", "end-of-life")
+_SPAN = 90
+"""Days that `changes` looks back where no first day is named."""
 _WHENEVER = 36_500
 """Days to look ahead for the end of one version."""
 
@@ -39,7 +42,7 @@ def show_record(
 ) -> int:
     """Show what the data hold of a product, a version, an application, an image repository or a tag."""
     from compatkb.output import applications, catalog
-    from compatkb.output.features import Features
+    from compatkb.output.features import asked_features
 
     facts, clock = open_facts(data, as_of)
     as_json, edition = form == "json", Edition(facts.meta["data_date"], clock.day)
@@ -59,7 +62,7 @@ def show_record(
     name, wanted = read_release(facts, product, version)
     known_product = find_product(facts, name)
     if known_product.role == "feature":
-        show(registry.form("features", form)(Features(facts, clock.day, feature=known_product.id)))
+        show(registry.form("features", form)(asked_features(facts, [known_product.id], clock)))
     elif wanted:
         on_screen = partial(catalog.release_screen, why=why)
         show((catalog.release_json if as_json else on_screen)(facts, known_product, wanted, clock.day))
@@ -82,26 +85,21 @@ def list_products(
 
 
 def features(
-    product: Annotated[
-        str | None, o.word("PRODUCT", "a product, or one feature (default: all)", completion.products_and_features)
+    words: Annotated[
+        list[str] | None,
+        o.word("[WORD]...", "a feature, or a product, with a version and where it runs (default: all)", completion.words),
     ] = None,
     why: Annotated[bool, o.option("--why", "also print every statement with its sources")] = False,
     form: Annotated[str, o.form("features")] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
-    """List features, what is said of one, or the table of them."""
-    from compatkb.output.features import Features
+    """List features, what is said of one, or what a release supports."""
+    from compatkb.output.features import asked_features
 
     facts, clock = open_facts(data, as_of)
-    of = feature = None
-    if product:
-        try:
-            feature = find_feature(facts, product)
-        except UsageError:
-            of = find_product(facts, product).id
     made = registry.form("features", form)
-    show((partial(made, why=why) if form == "text" else made)(Features(facts, clock.day, of, feature)))
+    show((partial(made, why=why) if form == "text" else made)(asked_features(facts, words or (), clock)))
     return 0
 
 
@@ -143,8 +141,10 @@ def eol(
 
 
 def changes(
-    since: Annotated[str, o.value("--since", "DATE", "the first day, YYYY-MM-DD")],
     product: o.OptionalProduct = None,
+    since: Annotated[
+        str | None, o.value("--since", "DATE", f"the first day, YYYY-MM-DD (default: {_SPAN} days before the last)")
+    ] = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", "--until", metavar="DATE", help="the last day, YYYY-MM-DD (default: today)")
     ] = None,
@@ -157,7 +157,10 @@ def changes(
     from compatkb.output.labels import Names
 
     facts, clock = open_facts(data, as_of)
-    first = parse_day(since)
+    last = min(clock.day, date.fromisoformat(facts.meta["data_date"]))
+    first = last - timedelta(days=_SPAN) if since is None else parse_day(since)
+    if since is None:
+        tell(f"remark: since {first}, {_SPAN} days before {last}; from another day: --since DATE")
     of = find_product(facts, product).id if product else None
     changelog = find_changes(facts, first, clock.day, of)
     edition = Edition(facts.meta["data_date"], clock.day)

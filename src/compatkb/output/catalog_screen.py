@@ -128,8 +128,10 @@ class CatalogScreen(Names):
         blocks = labelled_block("support", support)
         blocks += labelled_block("security", security)
         foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}
-        builds = [build for build in entry["builds"] if build["version"] not in foreign] or entry["builds"]
+        builds = [build for build in entry["builds"] if build["version"] not in foreign] or list(entry["builds"])
         others = [build["version"] for build in entry["builds"] if build not in builds]
+        ours = [*dict.fromkeys(device for route in self.facts.routes for device in route.devices)]  # a GPU's before the CPU's
+        builds.sort(key=lambda build: min((ours.index(d) for d in build["devices"] if d in ours), default=len(ours)))
         for number, build in enumerate(builds[:_BUILDS]):
             blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1 + number)
         blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)

@@ -1,41 +1,52 @@
-"""Features: what is said of each, and a table of features by release series."""
+"""Features: what is said of each, and which releases support them, by device and system."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
+from functools import reduce
 from itertools import groupby
+from operator import or_
 from typing import Any
 
+from compatkb.core.clock import Clock
 from compatkb.core.memo import memoized
+from compatkb.core.vocabulary import Role
+from compatkb.errors import UsageError
 from compatkb.output.documents import Edition, source_payloads
-from compatkb.output.labels import DEVICE, SYSTEM, Names, ranges
+from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, Names
 from compatkb.output.screen import BLANK, Line, columns, wrapped
 from compatkb.output.things import listed
-from compatkb.output.writers import Links, Table, render
+from compatkb.output.writers import Block, Links, Paragraph, Table, plain, render
+from compatkb.request.lookup import find_feature
+from compatkb.request.parser import make_request
+from compatkb.store.queries.solver import series_name
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import picked
+from compatkb.store.records import Request, picked
 
 Content = dict[str, Any]
 
-_WORDS = {"supported": "yes", "beta": "beta", "prototype": "prototype", "not-supported": "no", "removed": "removed"}
+_WORDS = {"supported": "yes", "not-supported": "no", None: "unknown"}
 _DENIALS = ("not-supported", "removed")
-_UNKNOWN = "unknown"
 _ORDER = ("supported", "beta", "prototype", "not-supported", "removed")
 """What a series is said to be where several things are said of it."""
 _NEEDS = re.compile(r"Needs .{1,30}\.$")
 """A note that is short enough for a cell: what a feature requires."""
 
 
-Place = tuple[str, str, str]
-"""A device, a system, and the rest of a condition in words; empty: any."""
-
-
 class Features:
-    """What the data say of features: of all, of those of one product, or of one."""
+    """What the data say of features: of all, of those of one product or of a release of it, or of one; where it is asked."""
 
-    def __init__(self, facts: Snapshot, day: date, product: str | None = None, feature: str | None = None) -> None:
-        self.facts, self.product, self.feature = facts, product, feature
-        self.edition = Edition(facts.meta["data_date"], day)
+    def __init__(self, facts: Snapshot, day: date, asked: Request | None = None) -> None:
+        self.facts, pins = facts, asked.pins if asked else ()
+        self.edition, self.names = Edition(facts.meta["data_date"], day), Names(facts)
+        self.feature = next((pin.product for pin in pins if pin.need), None)
+        self.pin = next((pin for pin in pins if not pin.need and facts.products[pin.product].role != Role.DIMENSION), None)
+        self.product = self.pin.product if self.pin else next(iter(asked.bare if asked else ()), None)
+        placed = asked and (asked.names_devices or asked.pin(HARDWARE))
+        self.devices = asked.devices if asked and placed else None
+        system = asked.pin(SYSTEM) if asked else None
+        self.systems = {facts.family(e.version) for e in facts.elements(SYSTEM).of(system.mask)} if system else None
 
     @memoized
     def _statements(self) -> list[Content]:
@@ -78,39 +89,17 @@ class Features:
             and (product is None or product == record.product or any(s["of"] == product for s in groups[record.id]))
         ]
 
-    def tables(self) -> list[Table]:
-        """Return a table for each product: features down, release series across, what is said of each in words."""
-        facts = self.facts
-        spoken = [s for s in self._statements() if self.feature in (None, s["feature"])]
-        products = [p for p in facts.products if any(s["of"] == p for s in spoken) and self.product in (None, p)]
-        tables = []
-        for of in products:
-            product_statements = [s for s in spoken if s["of"] == of]
-            columns = self._columns(of, product_statements)
-            rows = []
-            for name in dict.fromkeys(statement["feature"] for statement in product_statements):
-                for place, entries in _rows([s for s in product_statements if s["feature"] == name]).items():
-                    cells = [self._cell(of, mask, place, entries) for _, mask in columns]
-                    where = ", ".join(word for word in place if word) or "everywhere"
-                    rows.append((name, where, *cells))
-            tables.append(Table((facts.products[of].name, "where", *(name for name, _ in columns)), tuple(rows)))
-        return tables
-
     def named_devices(self, entry: Content) -> list[str]:
         """Return the devices that something is said of, as people know them."""
-        names = Names(self.facts)
-        return list(dict.fromkeys(names.value(DEVICE, d) for s in entry["statements"] for d in s["when"].get(DEVICE, ())))
+        return self.names.values(DEVICE, dict.fromkeys(d for s in entry["statements"] for d in s["when"].get(DEVICE, ())))
 
-    def support(self, entry: Content) -> list[Line]:
-        """Return a table of the releases that support a feature, with devices down and systems across."""
-        names, lines = Names(self.facts), []
+    def support(self, entry: Content) -> Iterator[Block]:
+        """Yield a table of the releases of each product that support a feature, with devices down and systems across."""
         for of in dict.fromkeys(statement["of"] for statement in entry["statements"]):
             said = [s for s in self._statements() if s["feature"] == entry["id"] and s["of"] == of]
-            devices = list(dict.fromkeys(d for s in said for d in s["when"].get(DEVICE, ()))) or [""]
-            known = {system for s in said for system in s["when"].get(SYSTEM, ())}
-            systems = sorted(known, key=self.facts.families.index) or [""]
+            systems = self._systems(said)
             rows, assumed = [], []
-            for device in devices:
+            for device in self._devices(said):
                 cells = []
                 for system in systems:
                     span, start = _spans(self._series(of, device, system, said))
@@ -118,72 +107,61 @@ class Features:
                         s["note"] for s in said if s["note"] and _NEEDS.match(s["note"]) and _of(s, device, system)
                     )
                     cells.append("; ".join([span, *(note.rstrip(".").replace("Needs", "requires") for note in notes)]))
-                    where = " on ".join(word for word in (names.value(DEVICE, device), names.value(SYSTEM, system)) if word)
+                    where = " on ".join(self.names.value(*place) for place in ((DEVICE, device), (SYSTEM, system)) if place[1])
                     assumed += [f"{where} from {start}".strip()] if start else []
-                rows.append((names.value(DEVICE, device) if device else "any device", *cells))
-            title = entry["id"] if of == entry["product"] else f"{entry['id']} in {names.label(of)}"
-            lines += columns(rows, (title, *(names.value(SYSTEM, system) if system else "releases" for system in systems)), 0)
-            lines += wrapped(f"assumed, not documented: {', '.join(assumed)}" if assumed else "", "", "  ")
-        return lines
+                rows.append((self.names.value(DEVICE, device) if device else "any device", *cells))
+            title = entry["id"] if of == entry["product"] else f"{entry['id']} in {self.names.label(of)}"
+            yield Table((title, *self._heads(systems)), tuple(rows))
+            if assumed:
+                yield Paragraph(f"assumed, not documented: {', '.join(assumed)}")
+
+    def of_pin(self) -> Iterator[Block]:
+        """Yield a table of the features of a release that is asked for: a row for each and a device, with systems across."""
+        assert self.pin
+        every = [s for s in self._statements() if s["of"] == self.pin.product and self.feature in (None, s["feature"])]
+        systems, rows = self._systems(every), []
+        for feature in dict.fromkeys(s["feature"] for s in every):
+            said = [s for s in every if s["feature"] == feature]
+            for device in self._devices(said):
+                series = [self._series(self.pin.product, device, system, said) for system in systems]
+                cells = (" to ".join(dict.fromkeys(_word(*each[1:]) for each in found)) or "no build" for found in series)
+                rows += (
+                    [(f"{feature}, {self.names.value(DEVICE, device)}" if device else feature, *cells)] if any(series) else []
+                )
+        if rows:
+            yield Table((self.names.pin(self.pin), *self._heads(systems)), tuple(rows))
+        else:
+            yield Paragraph(f"No feature of {self.names.pin(self.pin)} is in the data here.")
+
+    def _devices(self, said: list[Content]) -> list[str]:
+        """Return the devices of which something is said and that are asked for; an empty one stands for any."""
+        named = list(dict.fromkeys(d for s in said for d in s["when"].get(DEVICE, ())))
+        return [d for d in named if self.devices is None or d in self.devices] if named else [""]
+
+    def _systems(self, said: list[Content]) -> list[str]:
+        """Return the systems, likewise."""
+        named = sorted({system for s in said for system in s["when"].get(SYSTEM, ())}, key=self.facts.families.index)
+        return [name for name in named if self.systems is None or name in self.systems] or [""]
+
+    def _heads(self, systems: list[str]) -> list[str]:
+        return [self.names.value(SYSTEM, system) if system else "releases" for system in systems]
 
     def _series(self, of: str, device: str, system: str, said: list[Content]) -> list[tuple[str, str | None, bool]]:
         """Return each series that has builds for a device, oldest first, its status there, and whether that is assumed."""
         found = []
-        elements = self.facts.elements(of)
-        for name, mask in self._columns(of, said):
+        elements, wanted = self.facts.elements(of), self.pin.mask if self.pin and self.pin.product == of else -1
+        spoken = reduce(or_, (s["mask"] for s in said if s["status"] not in _DENIALS), 0)
+        groups = [mask & wanted for mask in self.facts.series(of) if mask & wanted]
+        first = next((n for n, mask in enumerate(groups) if mask & spoken), 0)  # from the first one that anybody speaks of
+        for mask in groups[first:]:
             if device and not any(not e.devices or device in e.devices for e in elements.of(mask)):
                 continue
             holding = [s for s in said if s["mask"] & mask and _of(s, device, system)]
             best = min(holding, key=lambda s: (_ORDER.index(s["status"]), s["basis"] == "inferred"), default=None)
-            status, basis = (str(best["status"]), best["basis"]) if best else (None, "")
+            name = series_name(elements[mask.bit_length() - 1].release, self.facts.products[of].series)
+            status, basis = (best["status"], best["basis"]) if best else (None, "")
             found.append((name, status, basis == "inferred"))
         return found
-
-    def _columns(self, product: str, entries: list[Content]) -> list[tuple[str, int]]:
-        """Return the series of a product from the first one that anybody speaks of, oldest first."""
-        spoken = 0
-        for statement in entries:
-            if statement["status"] not in _DENIALS:
-                spoken |= statement["mask"]
-        groups = list(self.facts.series(product))
-        first = next((n for n, mask in enumerate(groups) if mask & spoken), 0)
-        elements = self.facts.elements(product)
-        names = []
-        for mask in groups[first:]:
-            release = elements[mask.bit_length() - 1].release
-            names.append((".".join(release.split(".")[: self.facts.products[product].series]), mask))
-        return names
-
-    def _cell(self, product: str, series: int, place: Place, entries: list[Content]) -> str:
-        """Return what is said of a series: the word, with the Pythons and the releases where it does not hold for all."""
-        elements = self.facts.elements(product).of(series)
-        there = [e for e in elements if not place[0] or not e.devices or place[0] in e.devices]
-        if not there:
-            return "no build"
-        releases = list(dict.fromkeys(e.release for e in there))
-        words: dict[tuple[str, tuple[str, ...]], list[str] | None] = {}
-        for statement in entries:
-            named = tuple(dict.fromkeys(e.release for e in there if statement["mask"] >> e.idx & 1))
-            if not named:
-                continue
-            word = _WORDS[statement["status"]]
-            if statement["basis"] == "inferred":
-                word = {"yes": "likely", "no": "likely not"}.get(word, f"likely {word}")
-            key = (word, () if list(named) == releases else named)
-            pythons = statement["when"].get("python")
-            known = words.get(key, [])
-            words[key] = None if pythons is None or known is None else [*known, *pythons]
-        texts = []
-        for (word, named), python_versions in words.items():
-            limits = [f"Python {self._pythons(python_versions)}"] if python_versions else []
-            limits += [", ".join(named)] if named else []
-            texts.append(f"{word} ({'; '.join(limits)})" if limits else word)
-        return "; ".join(texts) or _UNKNOWN
-
-    def _pythons(self, pythons: list[str]) -> str:
-        order = self.facts.grid["python"]
-        plain = [python for python in dict.fromkeys(pythons) if python in order]
-        return ", ".join([*([ranges(plain, order)] if plain else []), *(p for p in pythons if p not in order)])
 
 
 def _of(statement: Content, device: str, system: str) -> bool:
@@ -202,6 +180,15 @@ def release_lines(features: Iterable[Content]) -> list[str]:
     return ["  features:", *lines] if lines else []
 
 
+def asked_features(facts: Snapshot, words: Sequence[str], clock: Clock) -> Features:
+    """Return the features that words ask for, as `resolve` reads words; one name may be a feature's. Raises UsageError."""
+    needs = []
+    if len(words) == 1:
+        with suppress(UsageError):
+            needs.append(find_feature(facts, words[0]))
+    return Features(facts, clock.day, make_request(facts, (), () if needs else words, (), clock, needs))
+
+
 def features_json(asked: Features) -> str:
     """Return the features with what is said of them as JSON."""
     return asked.edition.document({"features": asked.content()})
@@ -215,13 +202,23 @@ def features_screen(asked: Features, *, why: bool = False) -> list[Line]:
     if not (asked.product or asked.feature):
         rows = [(entry["id"], listed(asked.named_devices(entry)) or "any device", entry["name"]) for entry in content]
         return [*columns(rows, ("feature", "on", "what it is"), 0), *asked.edition.footer("compatkb features FEATURE")]
-    lines: list[Line] = []
+    lines = _lines(asked.of_pin()) if asked.pin else []
     for entry in content:
-        lines += [BLANK] if lines else []
-        lines += asked.support(entry)
+        lines += [BLANK] if lines and (why or not asked.pin) else []
+        lines += [] if asked.pin else _lines(asked.support(entry))
         if why:
             lines += [Line(text) for text in _told(entry)]
     return [*lines, *asked.edition.footer(*([] if why else ["--why: sources"]))]
+
+
+def _lines(blocks: Iterable[Block]) -> list[Line]:
+    lines: list[Line] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            lines += columns([tuple(map(plain, row)) for row in block.rows], block.head, 0)
+        elif isinstance(block, Paragraph):
+            lines += wrapped(plain(block.text), "", "  ")
+    return lines
 
 
 def _spans(series: list[tuple[str, str | None, bool]]) -> tuple[str, str]:
@@ -240,7 +237,7 @@ def _spans(series: list[tuple[str, str | None, bool]]) -> tuple[str, str]:
                 parts.append(f"{span} ({status})")
         elif status == "removed" or (status == "not-supported" and parts):
             parts.append(f"not {span}")
-    text = "; ".join(parts) or ("no" if any(status for _, status, _ in series) else _UNKNOWN)
+    text = "; ".join(parts) or ("no" if any(status for _, status, _ in series) else _WORDS[None])
     later: str = ""
     for name, status, is_assumed in reversed(series):  # the last series of which nothing is documented
         if not is_assumed or status in _DENIALS:
@@ -260,8 +257,9 @@ def _told(entry: Content) -> list[str]:
 
 
 def features_table(asked: Features) -> str:
-    """Return Markdown tables, one a product."""
-    return "\n".join(render([table], Links()) for table in asked.tables())
+    """Return the tables of the screen in Markdown."""
+    shown = asked.of_pin() if asked.pin else (block for entry in asked.content() for block in asked.support(entry))
+    return "\n".join(render([block], Links()) for block in shown)
 
 
 def _shown(statement: Content, *, feature: bool = True) -> Content:
@@ -275,21 +273,5 @@ def _sentence(statement: Content) -> str:
     return f"{statement['status'].replace('-', ' ')}{f' on {when}' if when else ''}{basis}"
 
 
-def _rows(entries: list[Content]) -> dict[Place, list[Content]]:
-    """Return the places of which something is said, each with what is said of it and of wider ones.
-
-    A device without a system, or the other way round, has no row of its own where one of both has.
-    """
-    places = {place: None for statement in entries for place in _places(statement)}
-    row_places = [p for p in places if not any(_covers(p, other) and p[2] == other[2] for other in places if other != p)]
-    return {p: [s for s in entries if any(w == p or _covers(w, p) for w in _places(s))] for p in row_places}
-
-
-def _covers(wide: Place, narrow: Place) -> bool:
-    return all(one in ("", other) for one, other in zip(wide, narrow, strict=True)) and bool(narrow[0] or narrow[1])
-
-
-def _places(statement: Content) -> list[Place]:
-    when = statement["when"]
-    rest = ", ".join(" or ".join(when[name]) for name in ("arch", "hardware") if name in when)
-    return [(device, system, rest) for device in when.get("device", [""]) for system in when.get("os", [""])]
+def _word(status: str | None, is_assumed: bool) -> str:
+    return f"{_WORDS.get(status, status)}{' (assumed)' if is_assumed else ''}"

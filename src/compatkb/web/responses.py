@@ -151,7 +151,7 @@ class Api:
             return Edition(self.facts.meta["data_date"], day).document(content)
         product = find_product(self.facts, name)
         if product.role == "feature":
-            return features.features_json(features.Features(self.facts, day, feature=product.id))
+            return features.features_json(features.asked_features(self.facts, [product.id], self.clock))
         if version:
             return catalog.release_json(self.facts, product, version, day)
         return catalog.product_json(self.facts, product, day)
