@@ -49,16 +49,20 @@ def test_published_wheels_come_before_what_is_compiled(base: KnowledgeBase) -> N
 @pytest.mark.parametrize(
     ("pins", "right"),
     [
-        (("optimum-intel==1.27.0", "openvino==2024.1.0"), Verdict.DOES_NOT_WORK),
-        (("optimum-intel==1.27.0", "openvino==2025.4.1"), Verdict.LIKELY),
-        (("accelerate==0.33.0", "deepspeed==0.15.1"), Verdict.UNKNOWN),
-        (("accelerate==0.33.0", "deepspeed==0.14.0"), Verdict.LIKELY),
-        (("neural-compressor==3.3", "numpy==1.24.0"), Verdict.DOES_NOT_WORK),
-        (("vllm==0.33.0", "setuptools==82.0.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel==1.25.2", "openvino==2025.0.0"), Verdict.LIKELY),
+        (("optimum-intel[openvino]==1.25.2", "openvino==2025.0.0"), Verdict.DOES_NOT_WORK),
+        (("optimum-intel[openvino]==1.25.2", "openvino==2025.1.0"), Verdict.LIKELY),
+        (("optimum-intel[ipex]==1.25.2", "openvino==2025.0.0"), Verdict.LIKELY),
+        (("accelerate==0.33.0", "deepspeed==0.15.1"), Verdict.LIKELY),
+        (("accelerate[deepspeed]==0.33.0", "deepspeed==0.15.1"), Verdict.DOES_NOT_WORK),
+        (("neural-compressor==3.3", "numpy==1.24.0"), Verdict.DOES_NOT_WORK),  # of no use without its extra pt
+        (("vllm==0.33.0", "setuptools==82.0.0"), Verdict.DOES_NOT_WORK),  # of no extra
     ],
 )
-def test_an_extra_named_for_a_product_bounds_it(base: KnowledgeBase, pins: tuple[str, ...], right: Verdict) -> None:
-    """Whether or not the extra is named, it says which versions the release was made for; newer ones stay open."""
+def test_an_extra_bounds_what_it_is_named_for_where_it_is_asked_for(
+    base: KnowledgeBase, pins: tuple[str, ...], right: Verdict
+) -> None:
+    """Who does not ask for an extra installs nothing that it requires: it denies nothing, and vouches for what it names."""
     answer = base.explain(*pins, f"python=={'3.12' if 'vllm' in pins[0] else '3.10'}")
     assert answer.verdict is right
 

@@ -12,7 +12,6 @@ from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeE
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role
 
 _normal = cache(canonicalize_name)  # releases say the same again and again
-_LOWER = frozenset([">=", ">", "!="])
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
@@ -56,11 +55,11 @@ def _extra_in(text: str) -> str:
 def _demands(
     knowledge: Knowledge, product: str, number: int, release: IndexRelease
 ) -> Iterator[tuple[Requirement, str, Kind, bool]]:
-    """Yield what a release requires, the extra that it takes, whether that has to be there, and whether it is asked for alone.
+    """Yield what a release requires, the extra that it takes, of which kind that is, and whether the extra is to be asked for.
 
-    It has to with an extra that the build is of no use without. An extra that is named for what it requires
-    (`optimum-intel[openvino]`) says with which versions of that the release goes, if it is there: what is older lacks
-    something; what is newer was not out, and stays open. What else such an extra requires holds where the extra is asked for.
+    With an extra that the build is of no use without it is required always. What else an extra requires holds where the extra
+    is asked for; one that is named for what it requires (`optimum-intel[openvino]`) says to all with which versions of that
+    the release goes, and denies nothing.
     """
     yield from ((requirement, "", Kind.NEEDS, False) for requirement in filter(None, map(required_always, release.requires)))
     build = knowledge.elements[product][number].build
@@ -72,8 +71,8 @@ def _demands(
         elif to and knowledge.products[to].role is not Role.LEAF:
             named = canonicalize_name(extra)
             if named in (name, to):
-                yield requirement, extra, Kind.CONSTRAINS, False
-            elif named in knowledge.distributions or named in knowledge.products:
+                yield requirement, extra, Kind.VERIFIED, False
+            if named in knowledge.distributions or named in knowledge.products:
                 yield requirement, extra, Kind.CONSTRAINS, True
 
 
@@ -105,7 +104,6 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             firm = exact or knowledge.products[product].role is knowledge.products[to].role is Role.LEAF
             basis = Basis.OBSERVED if firm and kind is Kind.NEEDS else Basis.INFERRED
             asked = canonicalize_name(extra) if is_asked else ""
-            binds = kind is Kind.NEEDS or is_asked or all(clause.operator in _LOWER for clause in requirement.specifier)
             compiled = from_source(knowledge, product, number, to) & ~of_mask
             for edge in stated if compiled else ():
                 if edge.to == to and (edge.devices or not edge.of_mask >> number & 1):
@@ -126,6 +124,6 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
                         forbidden,
                         supported,
                         basis,
-                        in_metadata=binds,
+                        in_metadata=kind is not Kind.VERIFIED,
                         extra=asked,
                     )
