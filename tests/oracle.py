@@ -241,12 +241,19 @@ class Trial:
         return level
 
     def _is_on_no_table(self, name: str, number: int) -> bool:
-        """Return whether the provider has hardware tables, none of which names the system, where no hardware was asked for."""
+        """Return whether the provider has hardware tables, none of which names the system, where no hardware was asked for.
+
+        Or nothing names hardware with it, and there is some for the device.
+        """
         grid = self.oracle.knowledge.grid
-        if name != self.ask.route.provider or "hardware" in self.ask.pins or grid.widened([self.ask.os]) == (self.ask.os,):
+        if name != self.ask.route.provider or "hardware" in self.ask.pins:
             return False
-        said = [edge for edge in self.oracle.said(name, number, "hardware") if edge.basis is not Basis.INFERRED]
-        told = [edge.supported_on for edge in said if self._holds(edge)]
+        said = [edge for edge in self.oracle.said(name, number, "hardware") if self._holds(edge) and edge.supported_on]
+        if not said and any(self.ask.device in e.release.devices for e in self.oracle.knowledge.elements.get("hardware", ())):
+            return True
+        if grid.widened([self.ask.os]) == (self.ask.os,):
+            return False
+        told = [edge.supported_on for edge in said if edge.basis is not Basis.INFERRED]
         return any(told) and not any(grid.cells([self.ask.os]) & where for where in told)
 
     def _excluding(self, name: str, number: int, dimension: str, value: str) -> Iterator[KnowledgeEdge]:

@@ -511,3 +511,21 @@ def test_wheels_of_what_is_known_through_requirements_alone_deny_where_there_are
     assert verdicts[("num==1.0", "py3.12")] == "does-not-work"
     assert verdicts[("num==1.0", "py3.11")] != "does-not-work"
     assert ask(facts, "torch", "helper", "num==2.0", "py3.12").verdict != "does-not-work"
+
+
+def test_a_build_that_nothing_names_hardware_with_is_likely_at_most(tmp_path: Path) -> None:
+    """Wheels alone do not say on which hardware a build runs, where there is some for its device; elsewhere they do."""
+    hardware = product("hardware", role="dimension", scheme="listed", releases=[bare_release("gpu", devices=["xpu"])])
+    torch = product("torch", releases=["2.0.0", "1.0.0"], claims=[verified("torch==1.0.0", "hardware==gpu")])
+    facts = universe(tmp_path, [torch, hardware])
+    said = {
+        (pin, device): ask(facts, f"torch=={pin}", device=device).verdict
+        for pin in ("2.0.0", "1.0.0")
+        for device in ("xpu", "cpu")
+    }
+    assert said == {
+        ("2.0.0", "xpu"): "likely",
+        ("1.0.0", "xpu"): "works",
+        ("2.0.0", "cpu"): "works",
+        ("1.0.0", "cpu"): "works",
+    }

@@ -146,11 +146,16 @@ class Context:
     def outside_tables(self, of: str, idx: int) -> PlatformSet:
         """Return the platforms of single systems that no hardware table of an element names; 0 where it has no table.
 
-        A table that names a family, or no system, is about every system of it.
+        A table that names a family, or no system, is about every system of it. Where nothing names hardware with an element,
+        though there is hardware for the device, those are all platforms.
         """
-        tables = 0
+        tables = named = 0
         for edge in self.edges_from(of, idx, "hardware"):
             tables |= edge.supported_on if edge.level == Certainty.CERTAIN else 0
+            named |= edge.supported_on
+        if not named and "hardware" in self.facts.products:
+            offered = any(self.device in element.devices for element in self.facts.elements("hardware"))
+            return self.facts.all_platforms if offered else 0
         return self.facts.unnamed_systems(tables) if tables else 0
 
     @memoized
