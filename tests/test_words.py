@@ -12,6 +12,7 @@ from compatkb.engine.answer import Answer
 from compatkb.errors import UsageError
 from compatkb.mcp.tools import tools
 from compatkb.request.parser import make_request
+from compatkb.request.typed import read_typed
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 from compatkb.web.asker import Asker
@@ -27,6 +28,7 @@ PHRASINGS = (
     "torch 2.8.0+xpu", "torch latest xpu", "ipex", "IPEX 2.8", "intel-extension-for-pytorch==2.8.10+xpu",
     "torch 2.9 oneccl-bind-pt xpu", "torchvision py3.13 linux", "torch python==3.12 windows cpu", "linux-x86_64 torch cpu",
     "macos torch cpu", "numpy==1.26.4 torch 2.2 cpu", "xpu", "hardware==arc-b torch", "wsl2 B580 torch 2.14",
+    "arrow lake-h windows11", "torch 2.8 fp8 xpu", "bf16 B580", "torch bfloat16 cpu", "torch==2.8.0+xpu triton",
     "Ubuntu 22.04 aarch64 torch cpu", "torch for B580 on windows11", "torch 2.14 with torchvision on Arc B580",
 )  # fmt: skip
 
@@ -104,6 +106,21 @@ def test_a_word_of_no_or_several_meanings_is_refused_or_read_as_all(word: str, f
         return
     with pytest.raises(UsageError):
         make_request(facts, words=[word])
+
+
+def test_the_beginning_of_several_names_is_refused_as_a_whole(facts: Snapshot) -> None:
+    """`arrow lake` names H processors with Arc graphics and others without: the message has both, on the page, too."""
+    with pytest.raises(UsageError, match=r"'arrow lake' may be several things\n.*arrow lake-s.*arrow-lake-h"):
+        make_request(facts, words=["torch", "arrow", "lake"])
+    words, aside = read_typed(facts, "torch arrow lake", Clock(current_day()))
+    assert (words, [one.word for one in aside]) == (("torch",), ["arrow lake"])
+    assert "arrow-lake-h" in aside[0].meant
+
+
+def test_what_several_are_imported_as_means_the_one_for_the_device(facts: Snapshot) -> None:
+    """`triton` beside torch for Intel GPUs is the triton that its wheel pins; elsewhere it is triton itself."""
+    named = {device: make_request(facts, words=["torch", "triton"], devices=[device]).bare for device in ("xpu", "cpu")}
+    assert named == {"xpu": ("torch", "triton-xpu"), "cpu": ("torch", "triton")}
 
 
 def test_words_are_looked_up_in_what_was_read_once(shipped: str) -> None:

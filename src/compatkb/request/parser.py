@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from datetime import date
 
 from compatkb.core.clock import Clock
-from compatkb.core.names import close, normal
+from compatkb.core.names import close, normal, word_key
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.errors import NewerError, UsageError, WordsError
 from compatkb.request.lookup import (
     OPERATORS,
+    Meaning,
     find_feature,
     find_matching,
     find_product,
@@ -18,6 +19,7 @@ from compatkb.request.lookup import (
     follows_the_last,
     is_newer,
     machine_version,
+    meanings,
     newer_than_known,
     newer_version,
     newest_known,
@@ -71,7 +73,8 @@ def make_request(
                 _add(pins, _option(facts, name, text, lists_until))
     for word in words:
         with _noting(problems):
-            product, spec = _split(facts, word)
+            feature = None if facts.product(word) else meanings(facts).get(word_key(word), Meaning()).feature
+            product, spec = (facts.products[feature], "") if feature else _split(facts, word)
             if product.role == Role.FEATURE:
                 _add(pins, _need(facts, word))
             elif product.id == "device":
@@ -85,9 +88,10 @@ def make_request(
             _add(pins, _need(facts, name))
     _settle_architecture(facts, pins)
     pinned = tuple(sorted(pins.values(), key=lambda pin: facts.ranks[pin.product]))
-    free = tuple(sorted((set(bare) - set(pins)), key=facts.ranks.__getitem__))
     uncovered: list[str] = []
-    served = _devices(facts, asked, pins, free, problems, uncovered)
+    served = _devices(facts, asked, pins, tuple(set(bare).difference(pins)), problems, uncovered)
+    meant = {_imported_on(facts, name, served) for name in bare}.difference(pins)
+    free = tuple(sorted(meant, key=facts.ranks.__getitem__))
     if route is not None:
         with _noting(problems):
             _check_route(facts, route, {*pins, *free})
@@ -353,6 +357,16 @@ def _devices(
         uncovered += [Suggestions(facts).not_covered(name, pins.values()) for name in others]
         devices += meant
     return tuple(dict.fromkeys(devices))
+
+
+def _imported_on(facts: Snapshot, name: str, devices: tuple[str, ...]) -> str:
+    """Return the product that a bare name means on some devices: of two that are imported alike the one that is for them.
+
+    `triton` is what torch brings along there, triton-xpu on Intel GPUs.
+    """
+    own = facts.products[name]
+    alike = (each for each in facts.products.values() if each.automatic and each.import_name == own.import_name is not None)
+    return next((o.id for o in alike if {e.devices for e in facts.elements(o.id)} == {frozenset(devices)}), name)
 
 
 def _check_route(facts: Snapshot, name: str, asked: set[str]) -> None:

@@ -8,7 +8,7 @@ from compatkb.core.clock import Clock
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.request.lookup import OPERATORS, meanings, products_having
 from compatkb.request.parser import make_request
-from compatkb.request.words import read_words
+from compatkb.request.words import begun_names, read_words
 from compatkb.store.reader import Snapshot
 
 _LONGEST = 5
@@ -142,6 +142,8 @@ def _name(facts: Snapshot, text: str, count: int) -> str:
     if (glued := _GLUED.fullmatch(text)) and (product := facts.product(glued[1])):
         return f"{product.id} {glued[2]}"
     if meanings(facts).get(re.sub(r"\s+", "", text.lower()).replace("-", "").replace("_", "")) is not None and count > 1:
+        return text
+    if count > 1 and begun_names(facts, text):
         return text
     try:
         options, rest = read_words(facts, [text])

@@ -7,6 +7,7 @@ from compatkb.core.names import word_key
 from compatkb.errors import UsageError
 from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
 from compatkb.store.reader import Snapshot
+from compatkb.store.suggestions import suggest
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
 _VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
@@ -35,10 +36,21 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
             rest.pop()
             read = [(product.id, left[0])]
         elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])) and not _fills(facts, left[0]):
+            if meant := begun_names(facts, text := " ".join(left[:2])):
+                raise UsageError(f"{text!r} may be several things{suggest(meant)}")
             rest.append(_required(facts, left[0]) or left[0])
         options += read
         del left[:count]
     return options, rest
+
+
+def begun_names(facts: Snapshot, text: str) -> tuple[str, ...]:
+    """Return the names of hardware that begin with two words and name several things: `arrow lake` is no name by itself."""
+    words = re.split(r"[ -]+", text.lower())
+    if len(words) < 2 or "hardware" not in facts.products or facts.product(words[0]):
+        return ()
+    begun = {name: key for key, name in facts.names("hardware").items() if re.split(r"[ -]+", name.lower())[:-1] == words}
+    return tuple(sorted(begun)) if len({facts.word("hardware", key) for key in begun.values()}) > 1 else ()
 
 
 def is_newest(text: str) -> bool:

@@ -129,7 +129,8 @@ def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
             else:
                 words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
     devices = asked.devices or (request.devices if request.names_devices else ())
-    return asked._replace(options=_ordered(tuple(options)), words=tuple(words), devices=devices)
+    needs = tuple(pin.product for pin in request.pins if pin.need)
+    return asked._replace(options=_ordered(tuple(options)), words=tuple(words), devices=devices, needs=needs)
 
 
 class Asked(NamedTuple):
@@ -165,8 +166,7 @@ def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
                 both = asked._replace(words=(*asked.words, word))
             else:
                 request = make_request(facts, (), [word], (), clock)
-                needs = tuple(pin.product for pin in request.pins if pin.need)
-                said = question_of(request, PageQuestion(needs=needs))
+                said = question_of(request, PageQuestion())
                 if said.request(facts, clock).pins != request.pins:  # `==2.8` is more than the version, so it stays a word
                     said = said._replace(options=(), words=(word,))
                     for pin in request.pins:
