@@ -1,5 +1,7 @@
 """Why an answer does not lead with a newer release: the first rule of the order of preference by which it lost."""
 
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from compatkb.core.vocabulary import Certainty
@@ -9,7 +11,7 @@ from compatkb.engine.problem import problem_of
 from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Request
+from compatkb.store.records import Element, ElementSet, Pin, Request
 
 DENIED, UNKNOWN = "denied", "is_unknown"
 MOST = 3
@@ -54,6 +56,48 @@ def passed_over(facts: Snapshot, request: Request, best: Stack) -> tuple[PassedO
             why = UNKNOWN if Search(left, Aim.FIRST).run() else DENIED
         told.append(PassedOver(element, why))
     return tuple(told)
+
+
+class InSeries(NamedTuple):
+    """A newer release of the series that a pin reads like: `torch==2.8` is 2.8.0 to PEP 440, whatever 2.8.1 mends."""
+
+    pin: Pin
+    named: str  # the one release that the pin names
+    release: str
+    is_certain: bool  # it works, rather than probably
+
+
+def newer_in_series(facts: Snapshot, request: Request, best: Stack) -> Iterator[InSeries]:
+    """Yield for each pin that reads like a series the newest release of it that answers the request, too.
+
+    Raises GaveUpError.
+    """
+    route = next(route for route in facts.routes if route.id == best.route)
+    series: dict[str, dict[str, ElementSet]] = {pin.product: found for pin in request.pins if (found := _series(facts, pin))}
+    pins = tuple(
+        pin._replace(mask=sum(series[pin.product].values())) if pin.product in series else pin for pin in request.pins
+    )
+    problem = problem_of(facts, request._replace(pins=pins), best.device, route, Budget()).limited_to({}, best.cells(facts))
+    for pin in request.pins:
+        for release, mask in list(series.get(pin.product, {}).items())[:-1]:
+            left = problem.limited_to({pin.product: mask & problem.domains[pin.product]})
+            levels = (level for level in (Certainty.CERTAIN, Certainty.INFERRED) if Search(left, Aim.FIRST, level).run())
+            if (level := next(levels, None)) is not None:
+                yield InSeries(pin, list(series[pin.product])[-1], release, level == Certainty.CERTAIN)
+                break
+
+
+def _series(facts: Snapshot, pin: Pin) -> dict[str, ElementSet]:
+    """Return the releases of the series that a pin reads like, newest first, the one that it names last; none for another."""
+    written = re.fullmatch(r"[^=]*==\s*v?(\d+(?:\.\d+)*)", pin.text) if pin.strict and pin.mask else None
+    if written is None:
+        return {}
+    elements, releases = facts.elements(pin.product), dict[str, ElementSet]()
+    for element in reversed(elements):
+        if element.release.startswith(f"{written[1]}.") and not element.is_preview:
+            releases[element.release] = releases.get(element.release, 0) | 1 << element.idx
+    named = {element.release for element in elements.of(pin.mask)}
+    return releases if len(releases) > 1 and named == {list(releases)[-1]} else {}
 
 
 def _deciding(key: tuple[int, ...], best: Stack) -> str:

@@ -244,11 +244,11 @@ def rows_of(
     groups: Sequence[StackGroup],
     shown: Sequence[StackGroup],
     beside: Sequence[BesideView],
-    newer: str,
+    newer: tuple[str, str],
 ) -> tuple[AnswerRow, ...]:
     """Return what is said of a positive answer below its commands.
 
-    `newer` is why it leads with no newer release.
+    `newer` is what is newer in the series of a pin, and why it leads with no newer release else.
     """
     best = groups[0]
     stack = best.best
@@ -271,7 +271,8 @@ def rows_of(
         AnswerRow("requires", (*_needs(best.stacks), *dict.fromkeys(text for one in best.stacks for text in one.required)), 1),
         AnswerRow("platforms", (*where, shortened(graphics)), 4),
         AnswerRow("" if where or graphics else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
-        AnswerRow("why not newer", (newer,), 5),
+        AnswerRow("why not newer", newer[:1], 1),
+        AnswerRow("" if newer[0] else "why not newer", newer[1:], 5),
         *(replaced(row, label="" if n else "also works") for n, row in enumerate(alike)),
     ]
     return tuple(row for row in rows if any(row.texts))
