@@ -280,8 +280,9 @@ class Context:
     @memoized
     def runtimes_of(self, product: str) -> tuple[str, ...]:
         """Return the runtimes of which elements of a product require something."""
-        runtimes = (to for to in self.facts.targets_of(product) if self.facts.products[to].role == Role.LEAF)
-        return tuple(to for to in runtimes if to != product and self.edges(product, to))
+        runtimes = (to for to in self.facts.targets_of(product) if self.facts.products[to].role == Role.LEAF and to != product)
+        speaking = ((to, self.edges(product, to)) for to in runtimes)
+        return tuple(to for to, edges in speaking if any(edge.kind != Kind.VERIFIED and not edge.open for edge in edges))
 
     @memoized
     def _alike_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, tuple[RuntimeRequirement, ...]], ...]:

@@ -23,8 +23,10 @@ class Quality(NamedTuple):
 
 def quality_of(level: int, cost: Cost, platforms: PlatformSet) -> Quality:
     """Return how good a stack of this cost is, at best, on some platforms where it is supported at a level."""
-    flawed, foreign, presumed = (not platforms & ~where for where in (cost.flawed, cost.other_kind, cost.presumed))
-    return Quality(level == Certainty.UNKNOWN, flawed, cost.is_outdated, foreign, presumed, cost.age, level, cost.warnings)
+    return Quality(
+        level == Certainty.UNKNOWN, not platforms & ~cost.flawed, cost.is_outdated, not platforms & ~cost.other_kind,
+        not platforms & ~cost.presumed, cost.age, level, cost.warnings,
+    )  # fmt: skip
 
 
 FLAWLESS = Quality(False, False, False, False, False, 0, Certainty.CERTAIN, 0)

@@ -174,6 +174,7 @@ class Problem:
                 denied[where] = denied.get(where, 0) | 1 << idx
         return tuple(denied.items())
 
+    @memoized
     def reach(self, product: str, idx: int) -> frozenset[str]:
         """Return a member's product, the runtimes that it leads to, and the products of which these say something."""
         own = self.context.behind(product) if product in self.pinned_runtimes else self.context.reach(product, idx)
