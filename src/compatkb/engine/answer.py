@@ -8,13 +8,8 @@ from compatkb.core.vocabulary import Certainty, Verdict
 from compatkb.engine.alternatives import (
     Alternative,
     Conflicts,
-    for_served_devices,
-    from_default_index,
-    nearest,
-    proven,
+    Neighbours,
     unserved_pins,
-    with_other_device,
-    without_ended,
 )
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
@@ -53,35 +48,86 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
 
     Raises GaveUpError when the budget ends, or `expired` says so, before there is a verdict.
     """
-    budget = Budget(expired=expired)
-    stacks = best_stacks(facts, request, budget)
+    asked = _Question(facts, request, Budget(expired=expired))
+    stacks = best_stacks(facts, request, asked.budget)
     if (labels := unserved_pins(facts, request)) and stacks:
-        answer = Answer(request, Verdict.UNKNOWN, (), tuple(_unserved(facts, request, pin) for pin in labels), ())
-        return _completed(answer, near, lambda: answer._replace(nearest=for_served_devices(facts, request, labels, budget)))
+        answer = Answer(request, Verdict.UNKNOWN, (), tuple(asked.unserved(pin) for pin in labels), ())
+        return _completed(answer, near, lambda: answer._replace(nearest=asked.for_served_devices(labels)))
     if stacks and stacks[0].level < Certainty.UNKNOWN:
         answer = Answer(request, stacks[0].verdict, stacks, (), ())
-        return _completed(answer, near, lambda: answer._replace(beside=_beside(facts, request, stacks[0], budget)))
+        return _completed(answer, near, lambda: answer._replace(beside=asked.beside(stacks[0])))
     conflicts: Conflicts = {(stack.device, stack.route): None for stack in stacks}
     causes: tuple[Cause, ...] = ()
     is_certain = False
     if not stacks:
-        causes, is_certain, conflicts = _causes(facts, request, budget)
+        causes, is_certain, conflicts = asked.causes()
     answer = Answer(request, Verdict.DOES_NOT_WORK if is_certain else Verdict.UNKNOWN, stacks, causes, ())
     named = (*(pin.product for pin in request.pins), *request.bare)
 
     def complete() -> Answer:
-        way_out = _way_out(facts, request, named, budget)
-        near = with_other_device(facts, request, nearest(facts, request, conflicts, budget), budget)
-        return answer._replace(nearest=near, beside=way_out)
+        way_out = asked.way_out(named)
+        return answer._replace(nearest=asked.with_other_device(asked.nearest(conflicts)), beside=way_out)
 
     return _completed(answer, near, complete)
 
 
-def _unserved(facts: Snapshot, request: Request, pin: Pin) -> Cause:
-    """Return that what a pin admits is built for a device that no route serves."""
-    (device, route), *_ = routes_of(facts, request)
-    refused = tuple(("unserved", element) for element in facts.elements(pin.product).of(pin.mask))
-    return Cause(("offer", pin.product), device, route.id, False, refused, (), ())
+class _Question(Neighbours):
+    """A request with what there is to say of it beside its best stacks."""
+
+    def unserved(self, pin: Pin) -> Cause:
+        """Return that what a pin admits is built for a device that no route serves."""
+        (device, route), *_ = routes_of(self.facts, self.request)
+        refused = tuple(("unserved", element) for element in self.facts.elements(pin.product).of(pin.mask))
+        return Cause(("offer", pin.product), device, route.id, False, refused, (), ())
+
+    def beside(self, best: Stack) -> tuple[Beside, ...]:
+        """Return what stands beside the best stack."""
+        beside = []
+        if best.level != Certainty.CERTAIN and (stack := self.proven(best)):
+            beside.append(Beside("proven", stack))
+        if stack := self.from_default_index(best):
+            beside.append(Beside("default-index", stack))
+        there = _Question(self.facts, self._on(best), self.budget)
+        return (*beside, *there.way_out([element.product for element in best.packages]))
+
+    def _on(self, stack: Stack) -> Request:
+        """Return a request for the device and the systems of a stack."""
+        systems = sum(1 << element.idx for element in self.facts.elements("os") if element.version in stack.os)
+        pins = self.request.pins if self.request.pin("os") else (*self.request.pins, Pin("os", " or ".join(stack.os), systems))
+        return self.request._replace(pins=pins, devices=(stack.device,))
+
+    def way_out(self, products: Iterable[str]) -> tuple[Beside, ...]:
+        """Return the stack in place of what has ended, if there is one."""
+        stack = self.without_ended(products)
+        return (Beside("successor", stack),) if stack else ()
+
+    def causes(self) -> tuple[tuple[Cause, ...], bool, Conflicts]:
+        """Return the causes of all devices and routes, whether they are certain, and the conflict of each device and route.
+
+        Certain ones rest on facts that no inference is part of; they are sought first. What blocks several is said once.
+        """
+        causes: list[Cause] = []
+        conflicts: dict[tuple[str, str], tuple[Constraint, ...]] = {}
+        is_certain = True
+        for device, route in routes_of(self.facts, self.request):
+            known = tuple(constraint for (place, _), found in conflicts.items() if place == device for constraint in found)
+            for certain_only in (True, False):
+                problem = problem_of(self.facts, self.request, device, route, self.budget, certain_only=certain_only)
+                conflict = (certain_only and refuting(problem)) or conflict_of(problem, known)
+                if conflict is not None:
+                    break
+            is_certain &= certain_only
+            conflicts[device, route.id] = conflict or ()
+            for cause in meeting([cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]):
+                same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
+                if same is None:
+                    causes.append(cause)
+                else:
+                    other = causes[same]
+                    edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
+                    causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
+        own = [cause for cause in causes if not cause.is_of_route]  # another route may have what this one goes without
+        return tuple(own or causes), is_certain, conflicts
 
 
 def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> Answer:
@@ -92,57 +138,6 @@ def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> 
         return complete()
     except GaveUpError:
         return answer._replace(gave_up=True)
-
-
-def _beside(facts: Snapshot, request: Request, best: Stack, budget: Budget) -> tuple[Beside, ...]:
-    beside = []
-    if best.level != Certainty.CERTAIN and (stack := proven(facts, request, best, budget)):
-        beside.append(Beside("proven", stack))
-    if stack := from_default_index(facts, request, best, budget):
-        beside.append(Beside("default-index", stack))
-    held = _on(facts, request, best)
-    return (*beside, *_way_out(facts, held, [element.product for element in best.packages], budget))
-
-
-def _on(facts: Snapshot, request: Request, stack: Stack) -> Request:
-    """Return a request for the device and the systems of a stack."""
-    systems = sum(1 << element.idx for element in facts.elements("os") if element.version in stack.os)
-    pins = request.pins if request.pin("os") else (*request.pins, Pin("os", " or ".join(stack.os), systems))
-    return request._replace(pins=pins, devices=(stack.device,))
-
-
-def _way_out(facts: Snapshot, request: Request, products: Iterable[str], budget: Budget) -> tuple[Beside, ...]:
-    stack = without_ended(facts, request, products, budget)
-    return (Beside("successor", stack),) if stack else ()
-
-
-def _causes(facts: Snapshot, request: Request, budget: Budget) -> tuple[tuple[Cause, ...], bool, Conflicts]:
-    """Return the causes of all devices and routes, whether they are certain, and the conflict of each device and route.
-
-    Certain ones rest on facts that no inference is part of; they are sought first. What blocks several routes is said once.
-    """
-    causes: list[Cause] = []
-    conflicts: dict[tuple[str, str], tuple[Constraint, ...]] = {}
-    is_certain = True
-    for device, route in routes_of(facts, request):
-        known = tuple(constraint for (place, _), found in conflicts.items() if place == device for constraint in found)
-        for certain_only in (True, False):
-            problem = problem_of(facts, request, device, route, budget, certain_only=certain_only)
-            conflict = (certain_only and refuting(problem)) or conflict_of(problem, known)
-            if conflict is not None:
-                break
-        is_certain &= certain_only
-        conflicts[device, route.id] = conflict or ()
-        for cause in meeting([cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]):
-            same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
-            if same is None:
-                causes.append(cause)
-            else:
-                other = causes[same]
-                edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
-                causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
-    own = [cause for cause in causes if not cause.is_of_route]  # another route may have what this one goes without
-    return tuple(own or causes), is_certain, conflicts
 
 
 def _repeats(cause: Cause, other: Cause) -> bool:

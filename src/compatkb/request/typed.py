@@ -48,15 +48,16 @@ def read_typed(facts: Snapshot, text: str, clock: Clock) -> Typed:
     """Return the words of a line that can be asked together, and those set aside; nothing that is typed is refused."""
     words: list[str] = []
     aside: list[Aside] = []
-    left = _tokens(facts, text)
+    line = _Line(facts, clock)
+    left = line.tokens(text)
     while left:
-        count, word = _first(facts, left)
+        count, word = line.first(left)
         del left[:count]
         if not word:
             continue
-        if reason := _refusal(facts, [word], clock):
-            aside.append(_with_version(facts, set_aside(word, reason), left))
-        elif reason := _refusal(facts, [*words, word], clock):
+        if reason := line.refusal([word]):
+            aside.append(line.with_version(set_aside(word, reason), left))
+        elif reason := line.refusal([*words, word]):
             aside.append(set_aside(word, reason))
         else:
             words.append(word)
@@ -70,88 +71,92 @@ def set_aside(word: str, error: CompatkbError) -> Aside:
     return Aside(word, text.split("\n", maxsplit=1)[0], tuple(meant[1].split(", ")) if meant else ())
 
 
-def _with_version(facts: Snapshot, aside: Aside, left: list[str]) -> Aside:
-    """Return what was set aside together with the version or the second word of its name, taken from what is left."""
-    if left and _VERSION.fullmatch(left[0]) and products_having(facts, left[0]) != ["python"]:
-        version = left.pop(0)
-        meant = dict.fromkeys(re.sub(r"(?<=[a-z])\d[\d.]*$", "", name) for name in aside.meant)
-        return aside._replace(word=f"{aside.word} {version}", meant=tuple(f"{name} {version}" for name in meant))
-    if left and aside.meant and all(name.startswith(f"{aside.word} {left[0]}".lower()) for name in aside.meant[:2]):
-        return aside._replace(word=f"{aside.word} {left.pop(0)}")
-    return aside
+class _Line:
+    """A line that somebody typed, read word by word."""
 
+    def __init__(self, facts: Snapshot, clock: Clock) -> None:
+        self.facts, self.clock = facts, clock
 
-def _refusal(facts: Snapshot, words: Sequence[str], clock: Clock) -> UsageError | None:
-    try:
-        make_request(facts, (), words, (), clock)
-    except UsageError as error:
-        return error
-    return None
+    def with_version(self, aside: Aside, left: list[str]) -> Aside:
+        """Return what was set aside together with the version or the second word of its name, taken from what is left."""
+        if left and _VERSION.fullmatch(left[0]) and products_having(self.facts, left[0]) != ["python"]:
+            version = left.pop(0)
+            meant = dict.fromkeys(re.sub(r"(?<=[a-z])\d[\d.]*$", "", name) for name in aside.meant)
+            return aside._replace(word=f"{aside.word} {version}", meant=tuple(f"{name} {version}" for name in meant))
+        if left and aside.meant and all(name.startswith(f"{aside.word} {left[0]}".lower()) for name in aside.meant[:2]):
+            return aside._replace(word=f"{aside.word} {left.pop(0)}")
+        return aside
 
+    def refusal(self, words: Sequence[str]) -> UsageError | None:
+        try:
+            make_request(self.facts, (), words, (), self.clock)
+        except UsageError as error:
+            return error
+        return None
 
-def _tokens(facts: Snapshot, text: str) -> list[str]:
-    """Return the words between blanks without the signs around them; of an index address the device that it is for."""
-    tokens: list[str] = []
-    for part in re.sub(r"([<>=!~]=?|===)\s+(?=\d)", r"\1", text).split():
-        if part.startswith("-"):
-            continue
-        if "://" in part:
-            part = part.rstrip("/").rpartition("/")[2]
-        word = part.strip(_MARKS).rstrip(".")
-        pieces = re.split(r"[/,|]", word) if "/" in word or "," in word else []
-        if len(pieces) > 1 and OPERATORS.isdisjoint(word) and all(_is_known(facts, piece) for piece in pieces):
-            tokens += pieces
-        elif word:
-            tokens.append(word)
-    return tokens
+    def tokens(self, text: str) -> list[str]:
+        """Return the words between blanks without the signs around them; of an index address the device that it is for."""
+        tokens: list[str] = []
+        for part in re.sub(r"([<>=!~]=?|===)\s+(?=\d)", r"\1", text).split():
+            if part.startswith("-"):
+                continue
+            if "://" in part:
+                part = part.rstrip("/").rpartition("/")[2]
+            word = part.strip(_MARKS).rstrip(".")
+            pieces = re.split(r"[/,|]", word) if "/" in word or "," in word else []
+            if len(pieces) > 1 and OPERATORS.isdisjoint(word) and all(self._is_known(piece) for piece in pieces):
+                tokens += pieces
+            elif word:
+                tokens.append(word)
+        return tokens
 
+    def _is_known(self, text: str) -> bool:
+        options, rest = read_words(self.facts, [text])
+        return bool(options) or all(self.facts.product(word) for word in rest)
 
-def _is_known(facts: Snapshot, text: str) -> bool:
-    options, rest = read_words(facts, [text])
-    return bool(options) or all(facts.product(word) for word in rest)
+    def first(self, left: Sequence[str]) -> tuple[int, str]:
+        """Return how many words of a line its first name takes, and the name; none for what says nothing."""
+        word = left[0]
+        if (word.lower() in _SAYING_NOTHING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
+            return 1, ""
+        for count in range(min(len(left), _LONGEST), 0, -1):
+            if name := self._name(" ".join(left[:count]), count):
+                if (product := self.facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):
+                    return count + 1, f"{product.id} {left[count].removeprefix('v')}"
+                return count, name
+            if count == 2 and word.lower() == "intel":
+                return 1, ""  # by itself it names the maker, which says nothing here
+        return 1, word
 
-
-def _first(facts: Snapshot, left: Sequence[str]) -> tuple[int, str]:
-    """Return how many words of a line its first name takes, and the name; none for what says nothing."""
-    word = left[0]
-    if (word.lower() in _SAYING_NOTHING and not facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
-        return 1, ""
-    for count in range(min(len(left), _LONGEST), 0, -1):
-        if name := _name(facts, " ".join(left[:count]), count):
-            if (product := facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):
-                return count + 1, f"{product.id} {left[count].removeprefix('v')}"
-            return count, name
-        if count == 2 and word.lower() == "intel":
-            return 1, ""  # by itself it names the maker, which says nothing here
-    return 1, word
-
-
-def _name(facts: Snapshot, text: str, count: int) -> str:
-    """Return a name that a text means by itself, in words of the command line; empty where it means none."""
-    if match := _COMPACT_PYTHON.fullmatch(text):
-        return f"python 3.{match[1]}"
-    if re.fullmatch(r"3\.\d{1,2}t", text):
-        return f"python {text}"
-    if match := _PIN.fullmatch(text):
-        return f"{match[1]}=={match[2]}" if facts.product(match[1].partition("[")[0]) else ""
-    if not OPERATORS.isdisjoint(text):
-        return text if count == 1 else ""
-    dashed = re.sub(r"\s+", "-", text)
-    if product := facts.product(text) or facts.product(dashed):
-        return product.id
-    if (glued := _GLUED.fullmatch(text)) and (product := facts.product(glued[1])):
-        return f"{product.id} {glued[2]}"
-    if meanings(facts).get(re.sub(r"\s+", "", text.lower()).replace("-", "").replace("_", "")) is not None and count > 1:
-        return text
-    if count > 1 and begun_names(facts, text):
-        return text
-    try:
-        options, rest = read_words(facts, [text])
-    except UsageError:
-        return text if count == 1 else ""
-    if options and not rest and (count == 1 or len(options) == 1):
-        return text
-    if count > 1 and facts.find_application(text):
-        return text
-    spaced = re.sub(r"(?<=[A-Za-z]{3})(?=\d{3,})", " ", text)  # rtx4090
-    return spaced if count == 1 and spaced != text and read_words(facts, [spaced])[0] else ""
+    def _name(self, text: str, count: int) -> str:
+        """Return a name that a text means by itself, in words of the command line; empty where it means none."""
+        if match := _COMPACT_PYTHON.fullmatch(text):
+            return f"python 3.{match[1]}"
+        if re.fullmatch(r"3\.\d{1,2}t", text):
+            return f"python {text}"
+        if match := _PIN.fullmatch(text):
+            return f"{match[1]}=={match[2]}" if self.facts.product(match[1].partition("[")[0]) else ""
+        if not OPERATORS.isdisjoint(text):
+            return text if count == 1 else ""
+        dashed = re.sub(r"\s+", "-", text)
+        if product := self.facts.product(text) or self.facts.product(dashed):
+            return product.id
+        if (glued := _GLUED.fullmatch(text)) and (product := self.facts.product(glued[1])):
+            return f"{product.id} {glued[2]}"
+        if (
+            meanings(self.facts).get(re.sub(r"\s+", "", text.lower()).replace("-", "").replace("_", "")) is not None
+            and count > 1
+        ):
+            return text
+        if count > 1 and begun_names(self.facts, text):
+            return text
+        try:
+            options, rest = read_words(self.facts, [text])
+        except UsageError:
+            return text if count == 1 else ""
+        if options and not rest and (count == 1 or len(options) == 1):
+            return text
+        if count > 1 and self.facts.find_application(text):
+            return text
+        spaced = re.sub(r"(?<=[A-Za-z]{3})(?=\d{3,})", " ", text)  # rtx4090
+        return spaced if count == 1 and spaced != text and read_words(self.facts, [spaced])[0] else ""

@@ -27,21 +27,88 @@ def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, s
     A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse, which reads all words
     so: those of the command line, of the page, of the API and of an agent.
     """
-    options: list[tuple[str, str]] = []
-    rest: list[str] = []
-    left = [part for word in words for part in _parts(facts, word)]
-    while left:
-        count, read = _read_place(facts, left)
-        if rest and _VERSION.fullmatch(left[0]) and (product := facts.product(rest[-1])):  # torch 2.8
-            rest.pop()
-            read = [(product.id, left[0])]
-        elif not read and not (left[0].lower() in _NEWEST and rest and facts.product(rest[-1])) and not _fills(facts, left[0]):
-            if meant := begun_names(facts, text := " ".join(left[:2])):
-                raise UsageError(f"{text!r} may be several things{suggest(meant)}")
-            rest.append(_required(facts, left[0]) or left[0])
-        options += read
-        del left[:count]
-    return options, rest
+    return _Words(facts).read(words)
+
+
+class _Words:
+    """Words as people type them, which the data know."""
+
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
+
+    def read(self, words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return words as options and words, see `read_words`."""
+        options: list[tuple[str, str]] = []
+        rest: list[str] = []
+        left = [part for word in words for part in self._parts(word)]
+        while left:
+            count, read = self._read_place(left)
+            if rest and _VERSION.fullmatch(left[0]) and (product := self.facts.product(rest[-1])):  # torch 2.8
+                rest.pop()
+                read = [(product.id, left[0])]
+            elif not read and not self._says_nothing(left[0], rest):
+                if meant := begun_names(self.facts, text := " ".join(left[:2])):
+                    raise UsageError(f"{text!r} may be several things{suggest(meant)}")
+                rest.append(self._required(left[0]) or left[0])
+            options += read
+            del left[:count]
+        return options, rest
+
+    def _says_nothing(self, word: str, before: Sequence[str]) -> bool:
+        """Return whether a word only fills a sentence, or says behind a product that its newest version will do."""
+        if word.lower() in _NEWEST and before and self.facts.product(before[-1]):
+            return True
+        return word.lower() in _FILLING and not self.facts.product(word)
+
+    def _required(self, word: str) -> str | None:
+        """Return which torch the application of that name requires, None where a word names none.
+
+        Raises UsageError for an application that no torch can be found for.
+        """
+        if self.facts.product(word) or not (application := self.facts.find_application(word)):
+            return None
+        torch = next((each for each in application.requires if re.match(r"torch(?![\w-])", each)), None)
+        if torch and application.xpu != "no":
+            return torch
+        reason = "does not support Intel GPUs" if application.xpu == "no" else "names no torch that it requires"
+        instead = f"; for the CPU ask for '{torch}' cpu" if torch else ""
+        raise UsageError(f"{application.name} {reason}{instead}\n  see `compatkb show {application.id}`")
+
+    def _parts(self, word: str) -> list[str]:
+        """Return the words of one that a shell passed on as a whole, if all are known: of `"torch 2.8"` two; else itself."""
+        parts = word.split()
+        if len(parts) < 2 or not OPERATORS.isdisjoint(word) or self.facts.product(word) or self._read_place([word])[1]:
+            return [word]
+        return parts if all(map(self.facts.product, self.read(parts)[1])) else [word]
+
+    def _read_place(self, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
+        """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
+        known = meanings(self.facts)
+        for count in range(min(len(words), _LONGEST), 0, -1):
+            text = " ".join(words[:count])
+            if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(self.facts, text) != ["python"]):
+                continue
+            meaning = known.get(word_key(text), Meaning())
+            if count == 1 and (meaning.product or meaning.feature or text in self.facts.products):
+                continue
+            if pair := self.platform(text):
+                return count, pair
+            if len(read := places_named(self.facts, text, joined=count > 1)) == 1:
+                return count, [(read[0], text)]
+        return 1, []
+
+    def platform(self, text: str) -> list[tuple[str, str]]:
+        """Return system and architecture of such a word as linux-x86_64 or Linux-6.8.0-generic-x86_64, as options."""
+        if "os" not in self.facts.products or "arch" not in self.facts.products:
+            return []
+        for separator in re.finditer(r"[-_ ]", text):
+            system, arch = text[: separator.start()], text[separator.end() :]
+            if self.facts.word("os", system) and self.facts.word("arch", arch):
+                return [("os", system), ("arch", arch)]
+        system, kernel, more = text.partition(next(iter(re.findall(r"-\d+\.\d+\.\d+", text)), "\n"))
+        if not kernel or not self.facts.word("os", system):
+            return []
+        return [("os", system), *(("arch", part) for part in more.split("-") if self.facts.word("arch", part))]
 
 
 def begun_names(facts: Snapshot, text: str) -> tuple[str, ...]:
@@ -58,33 +125,6 @@ def is_newest(text: str) -> bool:
     return text.strip().lower() in _NEWEST
 
 
-def _fills(facts: Snapshot, word: str) -> bool:
-    return word.lower() in _FILLING and not facts.product(word)
-
-
-def _required(facts: Snapshot, word: str) -> str | None:
-    """Return which torch the application of that name requires, None where a word names none.
-
-    Raises UsageError for an application that no torch can be found for.
-    """
-    if facts.product(word) or not (application := facts.find_application(word)):
-        return None
-    torch = next((each for each in application.requires if re.match(r"torch(?![\w-])", each)), None)
-    if torch and application.xpu != "no":
-        return torch
-    reason = "does not support Intel GPUs" if application.xpu == "no" else "names no torch that it requires"
-    instead = f"; for the CPU ask for '{torch}' cpu" if torch else ""
-    raise UsageError(f"{application.name} {reason}{instead}\n  see `compatkb show {application.id}`")
-
-
-def _parts(facts: Snapshot, word: str) -> list[str]:
-    """Return the words of one that a shell passed on as a whole, if all are known: of `"torch 2.8"` two; else itself."""
-    parts = word.split()
-    if len(parts) < 2 or not OPERATORS.isdisjoint(word) or facts.product(word) or _read_place(facts, [word])[1]:
-        return [word]
-    return parts if all(map(facts.product, read_words(facts, parts)[1])) else [word]
-
-
 def read_release(facts: Snapshot, name: str, version: str | None = None) -> tuple[str, str | None]:
     """Return a product and a version of it as people type them: `torch 2.8`, `torch==2.8`, B580, `ubuntu 22.04`."""
     if facts.product(name) is None:
@@ -95,38 +135,7 @@ def read_release(facts: Snapshot, name: str, version: str | None = None) -> tupl
     return product, version or pinned or None
 
 
-def _read_place(facts: Snapshot, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
-    """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
-    known = meanings(facts)
-    for count in range(min(len(words), _LONGEST), 0, -1):
-        text = " ".join(words[:count])
-        if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(facts, text) != ["python"]):
-            continue
-        meaning = known.get(word_key(text), Meaning())
-        if count == 1 and (meaning.product or meaning.feature or text in facts.products):
-            continue
-        if pair := _platform(facts, text):
-            return count, pair
-        if len(read := places_named(facts, text, joined=count > 1)) == 1:
-            return count, [(read[0], text)]
-    return 1, []
-
-
-def _platform(facts: Snapshot, text: str) -> list[tuple[str, str]]:
-    """Return operating system and architecture of such a word as linux-x86_64 or Linux-6.8.0-generic-x86_64, as options."""
-    if "os" not in facts.products or "arch" not in facts.products:
-        return []
-    for separator in re.finditer(r"[-_ ]", text):
-        system, arch = text[: separator.start()], text[separator.end() :]
-        if facts.word("os", system) and facts.word("arch", arch):
-            return [("os", system), ("arch", arch)]
-    system, kernel, more = text.partition(next(iter(re.findall(r"-\d+\.\d+\.\d+", text)), "\n"))
-    if not kernel or not facts.word("os", system):
-        return []
-    return [("os", system), *(("arch", part) for part in more.split("-") if facts.word("arch", part))]
-
-
 def with_architectures(facts: Snapshot, options: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield options, one for a platform as one for its system and one for its architecture."""
     for name, text in options:
-        yield from (name == "os" and _platform(facts, text)) or [(name, text)]
+        yield from (name == "os" and _Words(facts).platform(text)) or [(name, text)]
