@@ -14,7 +14,7 @@ from compatkb.authoring.lint import lint
 from compatkb.doctor.diagnose import diagnose
 from compatkb.doctor.error_text import ErrorText
 from compatkb.doctor.machine_reading import MachineReader
-from compatkb.engine.known_issues import KnownIssue, Surroundings, holds, known_issues, match_at
+from compatkb.engine.known_issues import KnownIssue, Surroundings, known_issues
 from compatkb.request.lookup import find_versions
 from compatkb.store.reader import Snapshot
 
@@ -25,7 +25,7 @@ def found(facts: Snapshot, versions: dict[str, str], **dimensions: str) -> dict[
     """Return the issues of a place, with how many of their conditions nobody said."""
     masks = {name: find_versions(facts, facts.products[name], value) for name, value in dimensions.items()}
     place = Surroundings({product: (version,) for product, version in versions.items()}, masks)
-    matches = (match_at(facts, issue, place) for issue in known_issues(facts))
+    matches = (known_issues(facts).match_at(issue, place) for issue in known_issues(facts).all)
     return {match.issue.id: len(match.unsaid) for match in matches if match}
 
 
@@ -63,7 +63,7 @@ def test_what_nobody_said_leaves_it_open(facts: Snapshot) -> None:
 def test_an_issue_of_another_package_is_not_told(facts: Snapshot) -> None:
     """A package that the whole environment lacks has no issue there."""
     told = found(facts, {"torch": "2.13.0+xpu"}, device="xpu")
-    assert all("vllm" not in products_of(issue) for issue in known_issues(facts) if issue.id in told)
+    assert all("vllm" not in products_of(issue) for issue in known_issues(facts).all if issue.id in told)
 
 
 def told(run: Callable[..., Run], *words: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def test_a_cure_brings_no_grave_issue(run: Callable[..., Run]) -> None:
 
 def test_cures_lead_out(facts: Snapshot) -> None:
     """No release that a cure names is one that the issue is about: by the range of the very product that it changes."""
-    for issue in known_issues(facts):
+    for issue in known_issues(facts).all:
         affected = {condition.product: condition.mask for condition in issue.conditions if condition.spec}
         for cure in issue.cures:
             assert not affected.get(cure.product or "", 0) & cure.mask, (issue.id, cure.to)
@@ -157,7 +157,7 @@ def test_what_is_no_machine_is_not_read(facts: Snapshot, line: str) -> None:
 def test_diagnosis_names_the_issue_first(facts: Snapshot) -> None:
     """A text that meets all conditions and shows a sign has the issue as its cause; a refuting version has not."""
     issue = next(
-        i for i in known_issues(facts) if i.signs and i.ranks and products_of(i) == ["torch"] and len(i.conditions) == 2
+        i for i in known_issues(facts).all if i.signs and i.ranks and products_of(i) == ["torch"] and len(i.conditions) == 2
     )
     sign = issue.signs[0].replace("*", " ")
     inside = next(e for e in facts.elements("torch") if e.version.endswith("+xpu") and holds_version(facts, issue, e.version))
@@ -167,7 +167,7 @@ def test_diagnosis_names_the_issue_first(facts: Snapshot) -> None:
 
 def holds_version(facts: Snapshot, issue: KnownIssue, version: str) -> bool:
     """Return whether an issue is about a version of torch."""
-    return bool(holds(facts, next(c for c in issue.conditions if c.spec), Surroundings({"torch": (version,)})))
+    return bool(known_issues(facts).holds(next(c for c in issue.conditions if c.spec), Surroundings({"torch": (version,)})))
 
 
 def test_lint_names_a_cure_inside_its_range(tmp_path: Path) -> None:

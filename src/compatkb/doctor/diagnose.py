@@ -17,7 +17,7 @@ from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
-from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues, match_at
+from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
@@ -198,9 +198,9 @@ class _Diagnosing(StackFinder):
         place = Surroundings({}, self._masks(versions), False)
         place = place._replace(versions={r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads})
         shown, silent = [], []
-        for issue in known_issues(self.facts):
+        for issue in known_issues(self.facts).all:
             hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
-            match = match_at(self.facts, issue, place)
+            match = known_issues(self.facts).match_at(issue, place)
             if match is None:
                 continue
             named = any(condition.spec not in ("", ">=0") and condition not in match.unsaid for condition in issue.conditions)

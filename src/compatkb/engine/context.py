@@ -13,7 +13,7 @@ from compatkb.core.record import record, replaced
 from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
-from compatkb.engine.known_issues import IssueCondition, Surroundings, holds
+from compatkb.engine.known_issues import IssueCondition, Surroundings, known_issues
 from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, Edge, ElementSet, Pin, PlatformSet, Request, newest_first
@@ -191,7 +191,7 @@ class Context:
         """Return whether the machine that is pinned is sure to have parts of some versions."""
         masks = {pin.product: pin.mask for pin in self.machine if not pin.extra}
         place = Surroundings({pin.product: (pin.extra,) for pin in self.machine if pin.extra}, masks)
-        return all(holds(self.facts, IssueCondition(*part), place) for part in parts)
+        return all(known_issues(self.facts).holds(IssueCondition(*part), place) for part in parts)
 
     @memoized
     def availability(self, glibc: str | None) -> Availability:

@@ -5,10 +5,11 @@ issue open: it is told of with the condition that decides. A condition that does
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import or_
 from typing import Any, NamedTuple
 
+from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, Request
@@ -73,78 +74,121 @@ class IssueMatch(NamedTuple):
     unsaid: tuple[IssueCondition, ...]
 
 
-@lru_cache(maxsize=8)
-def known_issues(facts: Snapshot) -> tuple[KnownIssue, ...]:
-    """Return the issues of the data, in their order."""
-    return tuple(_issue(facts, record) for record in facts.guide_records("issue"))
+class KnownIssues:
+    """The issues of the data, and which of them a place has; `known_issues` keeps one for each snapshot."""
 
+    def __init__(self, facts: Snapshot) -> None:
+        self.facts = facts
 
-def _issue(facts: Snapshot, record: Mapping[str, Any]) -> KnownIssue:
-    return KnownIssue(
-        id=record["id"],
-        title=record["title"],
-        effect=record["effect"],
-        conditions=tuple(_conditions(facts, record)),
-        ranks=record["ranks"],
-        signs=tuple(record["signs"]),
-        cures=tuple(
-            IssueCure(cure["to"], cure["do"], tuple(cure["sources"]), cure["product"], cure["mask"])
-            for cure in record["cures"]
-        ),
-        state=record["state"],
-        read=record["read"],
-        aliases=tuple(record["aliases"]),
-        note=record["note"],
-        sources=tuple((name, url) for name, url in record["sources"]),
-    )
+    @cached_property
+    def all(self) -> tuple[KnownIssue, ...]:
+        """Return the issues of the data, in their order."""
+        return tuple(self._issue(record) for record in self.facts.guide_records("issue"))
 
+    def _issue(self, record: Mapping[str, Any]) -> KnownIssue:
+        return KnownIssue(
+            id=record["id"],
+            title=record["title"],
+            effect=record["effect"],
+            conditions=tuple(self._conditions(record)),
+            ranks=record["ranks"],
+            signs=tuple(record["signs"]),
+            cures=tuple(
+                IssueCure(cure["to"], cure["do"], tuple(cure["sources"]), cure["product"], cure["mask"])
+                for cure in record["cures"]
+            ),
+            state=record["state"],
+            read=record["read"],
+            aliases=tuple(record["aliases"]),
+            note=record["note"],
+            sources=tuple((name, url) for name, url in record["sources"]),
+        )
 
-def _conditions(facts: Snapshot, record: Mapping[str, Any]) -> Iterator[IssueCondition]:
-    devices: dict[str, None] = {}
-    for each in record["where"]:
-        if each["product"]:
-            yield IssueCondition(each["product"], each["range"], each["mask"])
-            if each["device"]:
-                devices[each["device"]] = None
-        else:
-            yield _dimension(facts, SYSTEM, (each["system"],))
-    if devices:
-        yield _dimension(facts, DEVICE, tuple(devices))
-    if record["hardware"]:
-        yield _dimension(facts, HARDWARE, tuple(record["hardware"]))
-    if record["gpus"] > 1:
-        yield IssueCondition(GPUS, f">={record['gpus']}")
+    def _conditions(self, record: Mapping[str, Any]) -> Iterator[IssueCondition]:
+        devices: dict[str, None] = {}
+        for each in record["where"]:
+            if each["product"]:
+                yield IssueCondition(each["product"], each["range"], each["mask"])
+                if each["device"]:
+                    devices[each["device"]] = None
+            else:
+                yield self._dimension(SYSTEM, (each["system"],))
+        if devices:
+            yield self._dimension(DEVICE, tuple(devices))
+        if record["hardware"]:
+            yield self._dimension(HARDWARE, tuple(record["hardware"]))
+        if record["gpus"] > 1:
+            yield IssueCondition(GPUS, f">={record['gpus']}")
 
+    def _dimension(self, product: str, values: tuple[str, ...]) -> IssueCondition:
+        mask = 0
+        for value in values:
+            mask |= self.facts.word(product, value) or 0
+        return IssueCondition(product, mask=mask, values=values)
 
-def _dimension(facts: Snapshot, product: str, values: tuple[str, ...]) -> IssueCondition:
-    mask = 0
-    for value in values:
-        mask |= facts.word(product, value) or 0
-    return IssueCondition(product, mask=mask, values=values)
+    def holds(self, condition: IssueCondition, place: Surroundings) -> bool | None:
+        """Return whether a condition holds at a place; None where that was not said, or holds for a part of what was."""
+        mask = place.masks.get(condition.product, 0)
+        if mask or not condition.spec:
+            met = mask & condition.mask
+            return None if not mask or (met and met != mask) else bool(met)
+        versions = place.versions.get(condition.product, ())
+        product = self.facts.products.get(condition.product)
+        if not versions:
+            return False if place.is_whole and product and product.role in (Role.PACKAGE, Role.COMPANION) else None
+        known = self._places(condition.product) if product else {}
+        found = {
+            bool(condition.mask >> known[version] & 1) if version in known else _within(product, condition.spec, version)
+            for version in versions
+        }
+        return found.pop() if len(found) == 1 else None
 
+    @memoized
+    def _places(self, product: str) -> dict[str, int]:
+        """Return where each version of a product stands among its elements."""
+        return {element.version: element.idx for element in self.facts.elements(product)}
 
-def holds(facts: Snapshot, condition: IssueCondition, place: Surroundings) -> bool | None:
-    """Return whether a condition holds at a place; None where that was not said, or holds for a part of what was."""
-    mask = place.masks.get(condition.product, 0)
-    if mask or not condition.spec:
-        met = mask & condition.mask
-        return None if not mask or (met and met != mask) else bool(met)
-    versions = place.versions.get(condition.product, ())
-    product = facts.products.get(condition.product)
-    if not versions:
-        return False if place.is_whole and product and product.role in (Role.PACKAGE, Role.COMPANION) else None
-    known = _places(facts, condition.product) if product else {}
-    found = {
-        bool(condition.mask >> known[version] & 1) if version in known else _within(product, condition.spec, version)
-        for version in versions
-    }
-    return found.pop() if len(found) == 1 else None
+    def match_at(self, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
+        """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
+        unsaid = []
+        for condition in issue.conditions:
+            holding = self.holds(condition, place)
+            if holding is False:
+                return None
+            if holding is None:
+                unsaid.append(condition)
+        return IssueMatch(issue, tuple(unsaid))
 
+    def at(self, place: Surroundings) -> list[IssueMatch]:
+        """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none.
 
-@lru_cache(maxsize=256)
-def _places(facts: Snapshot, product: str) -> dict[str, int]:
-    """Return where each version of a product stands among its elements."""
-    return {element.version: element.idx for element in facts.elements(product)}
+        Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out.
+        """
+        found = (self.match_at(issue, place) for issue in self.all if issue.ranks)
+        return [
+            match
+            for match in found
+            if match
+            and match.issue.state != "not-reproduced"
+            and all(condition.product != HARDWARE for condition in match.unsaid)
+            and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
+        ]
+
+    def place_of(self, request: Request, device: str, systems: Iterable[str], packages: Iterable[Element]) -> Surroundings:
+        """Return what is known of the place of a stack: its builds, its device and systems, and what the request fixes."""
+        masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
+        masks |= {DEVICE: self.facts.word(DEVICE, device) or 0}
+        masks.setdefault(SYSTEM, reduce(or_, (self.facts.word(SYSTEM, name) or 0 for name in systems), 0))
+        pins = [pin for pin in request.pins if pin.product not in masks]
+        masks |= {
+            pin.product: pin.mask for pin in pins if self.facts.products[pin.product].role == Role.DIMENSION and not pin.extra
+        }
+        versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
+        return Surroundings(versions | {element.product: (element.version,) for element in packages}, masks)
+
+    def is_flawed(self, place: Surroundings) -> bool:
+        """Return whether a place is sure to have an issue that ends in wrong results, a crash, a hang or no installation."""
+        return any(not match.unsaid and match.issue.effect in GRAVE for match in self.at(place))
 
 
 def _within(product: Product | None, spec: str, version: str) -> bool | None:
@@ -160,47 +204,7 @@ def _within(product: Product | None, spec: str, version: str) -> bool | None:
         return None
 
 
-def match_at(facts: Snapshot, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
-    """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
-    unsaid = []
-    for condition in issue.conditions:
-        holding = holds(facts, condition, place)
-        if holding is False:
-            return None
-        if holding is None:
-            unsaid.append(condition)
-    return IssueMatch(issue, tuple(unsaid))
-
-
-def issues_at(facts: Snapshot, place: Surroundings) -> list[IssueMatch]:
-    """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none.
-
-    Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out.
-    """
-    found = (match_at(facts, issue, place) for issue in known_issues(facts) if issue.ranks)
-    return [
-        match
-        for match in found
-        if match
-        and match.issue.state != "not-reproduced"
-        and all(condition.product != HARDWARE for condition in match.unsaid)
-        and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
-    ]
-
-
-def place_of(
-    facts: Snapshot, request: Request, device: str, systems: Iterable[str], packages: Iterable[Element]
-) -> Surroundings:
-    """Return what is known of the place of a stack: its builds, its device and systems, and what the request fixes."""
-    masks = {pin.product: pin.mask for pin in request.pins if pin.product in (HARDWARE, SYSTEM)}
-    masks |= {DEVICE: facts.word(DEVICE, device) or 0}
-    masks.setdefault(SYSTEM, reduce(or_, (facts.word(SYSTEM, name) or 0 for name in systems), 0))
-    pins = [pin for pin in request.pins if pin.product not in masks]
-    masks |= {pin.product: pin.mask for pin in pins if facts.products[pin.product].role == Role.DIMENSION and not pin.extra}
-    versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
-    return Surroundings(versions | {element.product: (element.version,) for element in packages}, masks)
-
-
-def is_flawed(facts: Snapshot, place: Surroundings) -> bool:
-    """Return whether a place is sure to have an issue that ends in wrong results, a crash, a hang or no installation."""
-    return any(not match.unsaid and match.issue.effect in GRAVE for match in issues_at(facts, place))
+@lru_cache(maxsize=8)
+def known_issues(facts: Snapshot) -> KnownIssues:
+    """Return the issues of a snapshot; made once."""
+    return KnownIssues(facts)

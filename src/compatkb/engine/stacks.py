@@ -16,7 +16,7 @@ from compatkb.engine.advice import (
 )
 from compatkb.engine.companions import companion_products, companions_by_platform
 from compatkb.engine.context import RuntimeRequirement
-from compatkb.engine.known_issues import is_flawed, place_of
+from compatkb.engine.known_issues import known_issues
 from compatkb.engine.preference import rank_of
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import regions_of, runtime_requirements
@@ -244,7 +244,8 @@ def _stack(assignment: Found, chosen: list[Member], values: tuple[_Value, ...], 
 
     @cache
     def has_flaw() -> bool:
-        return is_flawed(facts, place_of(facts, problem.request, problem.device, systems, packages))
+        issues = known_issues(facts)
+        return issues.is_flawed(issues.place_of(problem.request, problem.device, systems, packages))
 
     first = rank_of(problem, assignment.quality, assignment.chosen, platforms)
     rank = (*first, -platforms.bit_count(), -len(packages), -platforms)  # then the wider stack

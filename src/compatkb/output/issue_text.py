@@ -9,8 +9,7 @@ from compatkb.engine.known_issues import (
     IssueMatch,
     KnownIssue,
     Surroundings,
-    issues_at,
-    place_of,
+    known_issues,
 )
 from compatkb.engine.known_issues import GRAVE as GRAVE_EFFECTS
 from compatkb.engine.stacks import Stack
@@ -68,12 +67,12 @@ def stack_issues(names: Names, stack: Stack, request: Request) -> tuple[StackIss
     A cure is told where it brings no grave issue of its own.
     """
     members = {element.product: (element.version,) for element in stack.packages}
-    return place_issues(names, place_of(names.facts, request, stack.device, stack.os, stack.packages), members)
+    return place_issues(names, known_issues(names.facts).place_of(request, stack.device, stack.os, stack.packages), members)
 
 
 def place_issues(names: Names, place: Surroundings, members: Collection[str]) -> tuple[StackIssue, ...]:
     """Return the known issues that a place has or may have, the surest and gravest first; `members` are its packages."""
-    matches = issues_at(names.facts, place)
+    matches = known_issues(names.facts).at(place)
     order = list(EFFECTS)
     matches.sort(key=lambda match: (bool(match.unsaid), order.index(match.issue.effect), len(match.unsaid)))
     return tuple(
@@ -111,7 +110,7 @@ def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[
 
 def _sure(names: Names, place: Surroundings) -> set[str]:
     """Return the grave issues that are sure to be at a place, by their ids."""
-    matches = (match for match in issues_at(names.facts, place) if not match.unsaid)
+    matches = (match for match in known_issues(names.facts).at(place) if not match.unsaid)
     return {match.issue.id for match in matches if match.issue.effect in GRAVE_EFFECTS}
 
 

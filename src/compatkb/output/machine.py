@@ -6,7 +6,7 @@ from typing import Any
 
 from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Certainty, Kind
-from compatkb.engine.known_issues import IssueCondition, Surroundings, holds, known_issues
+from compatkb.engine.known_issues import IssueCondition, Surroundings, known_issues
 from compatkb.output.issue_text import EFFECTS, spec_in_words
 from compatkb.output.labels import HARDWARE, SYSTEM, Names
 from compatkb.store.records import Edge, Element, Product, Request
@@ -148,7 +148,7 @@ class MachineText(Names):
     def of_number(self, product: Product, version: str) -> Content:
         """Return what is known by range of a version that the data do not list, in the same form."""
         place = Surroundings({product.id: (version,)}, is_whole=False)
-        issues = self._issues(lambda c: c.product == product.id and holds(self.facts, c, place) is True)
+        issues = self._issues(lambda c: c.product == product.id and known_issues(self.facts).holds(c, place) is True)
         drivers = list(self._kernel_drivers(product, series(version)))
         return {"requires": [], "devices": [], "kernel_drivers": drivers, "carried": [], "known_issues": issues}
 
@@ -174,7 +174,7 @@ class MachineText(Names):
         effects = list(EFFECTS)
         found = [
             issue
-            for issue in known_issues(self.facts)
+            for issue in known_issues(self.facts).all
             if issue.state != "not-reproduced" and any(map(concerns, issue.conditions))
         ]
         found.sort(key=lambda issue: (not issue.ranks, effects.index(issue.effect), issue.state != "open"))

@@ -170,7 +170,7 @@ class MachineFiles:
 
     def _issues(self) -> Iterator[dict[str, Any]]:
         """Yield the known issues: symptom, state, and where each was reported."""
-        for issue in known_issues(self.facts):
+        for issue in known_issues(self.facts).all:
             sources = [{"text": text, "url": url} for text, url in issue.sources]
             yield {
                 "id": issue.id, "title": issue.title, "effect": issue.effect, "state": issue.state, "read": issue.read,
