@@ -211,7 +211,7 @@ def test_plain_pins_stay_plain(server: ProtocolServer, index: str) -> None:
         ("check_text", {"text": "x" * 100_001}, "longer than 100,000"),
         ("check_text", {"text": "x", "name": "picture.png"}, "is no name of a file that is checked"),
         ("show", {"product": "torch", "run": "ls"}, "has no argument 'run'"),
-        ("show", {"product": "../../etc/passwd"}, "unknown product"),
+        ("show", {"product": "../../etc/passwd"}, "is not in the data"),
         ("explain", {"pins": []}, "name what should work together"),
     ],
 )

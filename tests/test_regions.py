@@ -170,7 +170,7 @@ def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
         pytest.param("kind=answer torsh=2.4", "no argument of answer and no product; did you mean torch?", id="no-product"),
         pytest.param("kind=versions", "versions needs product=", id="missing"),
         pytest.param("kind=eol product=", "product= has no value", id="empty"),
-        pytest.param("kind=eol product=pyton", "unknown product 'pyton'", id="unknown-product"),
+        pytest.param("kind=eol product=pyton", "'pyton' is not a product", id="unknown-product"),
         pytest.param("kind=eol ended=maybe", "ended=maybe: it is one of yes, no", id="choice"),
         pytest.param("kind=eol within=soon", "'soon' is not a span", id="span"),
         pytest.param("kind=stats as-of=today", "'today' is not a date", id="day"),

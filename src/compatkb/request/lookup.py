@@ -17,7 +17,7 @@ from compatkb.store.suggestions import Suggestions, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
-_PACKAGES = f"\n  for an application beyond these data, ask for the packages that it needs, such as torch{_SEE.format('list')}"
+_USE = "\n  use: compatkb resolve torch xpu"
 
 
 class Meaning(NamedTuple):
@@ -61,7 +61,7 @@ def find_product(facts: Snapshot, name: str) -> Product:
     for place in () if near else ("hardware", "os"):
         if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
             raise UsageError(f"unknown {Suggestions(facts).noun(place, near)} {name!r}{suggest(near)}")
-    raise UsageError(f"unknown product {name!r}{suggest(near) or _PACKAGES}")
+    raise UsageError(f"{name!r} is not a product{suggest(near)}" if near else f"{name!r} is not in the data{_USE}")
 
 
 def find_feature(facts: Snapshot, name: str) -> str:

@@ -162,7 +162,7 @@ class _WordReader:
     def option(self, name: str, text: str) -> Pin:
         product = self.facts.products.get(name)
         if product is None:
-            raise UsageError(f"unknown product {name!r}")
+            raise UsageError(f"{name!r} is not a product")
         if not text.strip():
             raise UsageError(f"{product.id} needs a version, such as {self.facts.elements(product.id)[-1].release}")
         text = plain_version(text) if product.scheme == "minor" else text

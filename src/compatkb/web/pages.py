@@ -234,7 +234,7 @@ class Site:
             read = read_asked(self.facts, [*question.parameters(), ("q", meant)], self.asker.clock)
             if not read.aside:
                 links.append((meant, read.question))
-        why = "" if one.why.startswith("unknown product") else one.why
+        why = "" if one.why.endswith(("is not a product", "is not in the data")) else one.why
         return {"word": one.word, "why": why, "links": links, "hits": self.hits(one.word)}
 
     def hits(self, typed: str) -> list[tuple[str, str]]:
