@@ -6,8 +6,7 @@ from typing import Any
 from compatkb.core.clock import later
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError
-from compatkb.output import timeline
-from compatkb.output.python_matrix import INFERRED, MEANINGS, NO, YES, levels_of, python_matrix, row_name
+from compatkb.output import python_matrix, timeline
 from compatkb.output.statistics import Statistics
 from compatkb.output.writers import Block, Inline, Paragraph, Span, Table
 from compatkb.request.parser import parse_days
@@ -123,18 +122,10 @@ def _timeline(asked: RegionContext) -> list[Block]:
 def _wheels(asked: RegionContext) -> list[Block]:
     product = asked.product("product")
     assert product  # it is required
-    matrix = python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
+    matrix = python_matrix.python_matrix(asked.facts, product, asked.day, asked.values["device"] or None)
     if not matrix.rows:
         return [Paragraph(f"The data know of no release here, as of {asked.day}.")]
-    shown = matrix.rows[: asked.number("limit")]
-    columns = [n for n in range(len(matrix.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
-    shown = tuple(row._replace(cells=tuple(row.cells[n] for n in columns)) for row in shown)
-    rows = tuple((row_name(row), *("" if c.words == NO else c.words for c in row.cells)) for row in shown)
-    used = levels_of(shown)
-    words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in used and level != NO)
-    empty = "; empty: there is none" if NO in used else ""
-    head = (product.name, *(matrix.pythons[n] for n in columns))
-    return [Table(head, rows), Paragraph(f"{words}{empty}."), asked.foot]
+    return [*python_matrix.blocks(matrix, asked.number("limit")), asked.foot]
 
 
 def _replacements(asked: RegionContext) -> list[Block]:

@@ -1,6 +1,5 @@
 """Which releases of a product have wheels for which Pythons, as a table of words."""
 
-from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output.documents import Edition
 from compatkb.output.screen import BLANK, Line, columns
-from compatkb.output.writers import Links, Table, render
+from compatkb.output.writers import Block, Links, Paragraph, Table, render
 from compatkb.output.writers import comma_separated as write_csv
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
@@ -53,7 +52,7 @@ class Row(NamedTuple):
 class PythonMatrix(NamedTuple):
     """The releases known on a day, newest first, by the Pythons that any of them has wheels for, oldest first."""
 
-    product: str
+    product: Product
     pythons: tuple[str, ...]
     rows: tuple[Row, ...]
     edition: Edition
@@ -85,7 +84,7 @@ def python_matrix(facts: Snapshot, product: Product, day: date, device: str | No
         rows.append(Row(release, yanked, cells))
     used = [n for n in range(len(pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
     trimmed_rows = tuple(row._replace(cells=tuple(row.cells[n] for n in used)) for row in rows)
-    return PythonMatrix(product.id, tuple(pythons[n] for n in used), trimmed_rows, Edition(facts.meta["data_date"], day))
+    return PythonMatrix(product, tuple(pythons[n] for n in used), trimmed_rows, Edition(facts.meta["data_date"], day))
 
 
 def _cell(builds: list[Element], column: int, devices: tuple[str, ...], day: int) -> Cell:
@@ -111,31 +110,25 @@ def matrix_lines(table: PythonMatrix, *, everything: bool = False) -> list[Line]
     """Return the table in columns of signs with their legend: of the newest releases, or of `everything`."""
     rows = table.rows if everything else table.rows[:_NEWEST]
     used = [n for n in range(len(table.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in rows)]
-    signs = [(row_name(row), *(_SIGNS[row.cells[n].level] for n in used)) for row in rows]
-    lines = columns(signs, (table.product, *(table.pythons[n] for n in used)), indent=0)
+    signs = [(_name(row), *(_SIGNS[row.cells[n].level] for n in used)) for row in rows]
+    lines = columns(signs, (table.product.id, *(table.pythons[n] for n in used)), indent=0)
     devices = sorted({device for row in rows for n in used if "," in row.cells[n].words for device, _ in row.cells[n].devices})
     best = []
     if devices:
-        one = Line(f"    compatkb matrix {table.product} --device {devices[-1]}", "command")
+        one = Line(f"    compatkb matrix {table.product.id} --device {devices[-1]}", "command")
         best = [Line("Builds for different devices differ; the best is shown. One device:"), one]
     more = [f"--all: {len(table.rows) - len(rows)} more"] if len(rows) < len(table.rows) else []
     return [*lines, BLANK, Line(_LEGEND), *best, *table.edition.footer(*more)]
 
 
-def row_name(row: Row) -> str:
-    """Return a release as the head of its row."""
+def _name(row: Row) -> str:
     return f"{row.release} (yanked)" if row.yanked else row.release
-
-
-def levels_of(rows: Iterable[Row]) -> set[str]:
-    """Return the words that stand in rows."""
-    return {level for row in rows for cell in row.cells for level in (cell.level, *(name for _, name in cell.devices))}
 
 
 def payload(table: PythonMatrix) -> str:
     """Return the table as JSON."""
     content = {
-        "product": table.product,
+        "product": table.product.id,
         "by": "python",
         "columns": list(table.pythons),
         "rows": [
@@ -153,12 +146,22 @@ def payload(table: PythonMatrix) -> str:
     return table.edition.document(content)
 
 
+def blocks(table: PythonMatrix, most: int | None = None) -> list[Block]:
+    """Return the newest releases with the Pythons that any of them has wheels for, in words, and what the words mean."""
+    shown = table.rows[:most]
+    used = [n for n in range(len(table.pythons)) if any(row.cells[n].level in (YES, INFERRED) for row in shown)]
+    rows = tuple((_name(row), *("" if row.cells[n].words == NO else row.cells[n].words for n in used)) for row in shown)
+    cells = [row.cells[n] for row in shown for n in used]
+    levels = {level for cell in cells for level in (cell.level, *(each for _, each in cell.devices))}
+    words = "; ".join(f"{level}: {meaning}" for level, meaning in MEANINGS.items() if level in levels and level != NO)
+    legend = Paragraph(f"{words}{'; empty: there is none' if NO in levels else ''}.")
+    return [Table((table.product.name, *(table.pythons[n] for n in used)), rows), legend]
+
+
 def markdown(table: PythonMatrix) -> str:
     """Return the table in Markdown."""
-    head = ("release", *(f"Python {python}" for python in table.pythons))
-    rows = tuple((row_name(row), *(cell.words for cell in row.cells)) for row in table.rows)
-    shown = render([Table(head, rows)], Links())
-    return f"{shown}\nAs of {table.edition.day}, data of {table.edition.data_date}.\n"
+    foot = f"As of {table.edition.day}, data of {table.edition.data_date}."
+    return render([*blocks(table), Paragraph(foot)], Links())
 
 
 def comma_separated(table: PythonMatrix) -> str:
