@@ -7,25 +7,34 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import TypedDictSchema
+from typing_extensions import TypedDict
 
 from compatkb.output import json_types as types
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def _document(**members: Any) -> Any:
+    """Return the type of a document with these members after its head."""
+    make: Any = TypedDict
+    return make("Document", {**types.DocumentJson.__annotations__, **members})
+
+
 _DOCUMENTS: dict[str, Any] = {
     "answer": types.AnswerJson,
     "doctor": types.ExaminationJson,
     "diagnose": types.DiagnosisJson,
     "error": types.RefusalDocument,
-    "index": types.IndexDocument,
-    "products": types.ProductsDocument,
+    "index": _document(program=str, paths=list[str], openapi=str),
+    "products": _document(products=list[types.ProductRowJson]),
     "product": types.ProductDocument,
-    "release": types.ReleaseDocument,
-    "stacks": types.StacksDocument,
-    "images": types.ImagesDocument,
-    "eol": types.EndsDocument,
-    "issues": types.IssuesDocument,
-    "latest": types.LatestDocument,
-    "timeline": types.TimelineDocument,
+    "release": _document(product=str, releases=list[types.ReleaseJson]),
+    "stacks": _document(stacks=list[types.SeriesBestJson]),
+    "images": _document(repositories=list[types.RepositoryJson]),
+    "eol": _document(within_days=types.Count, ends=list[types.EndJson], rules=list[types.ProductEndRuleJson]),
+    "issues": _document(issues=list[types.DefectJson]),
+    "latest": _document(product=str, latest=types.ListedReleaseJson | None, series=dict[str, types.ListedReleaseJson]),
+    "timeline": _document(vendors=list[types.VendorJson], events=list[types.EventJson]),
     "shield": types.ShieldDocument,
     "endoflife": types.EndoflifeDocument,
     "renovate": types.RenovateDocument,

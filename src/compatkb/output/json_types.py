@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from compatkb.core.vocabulary import Verdict
+
 
 class Says:
     """What a JSON Schema says of a value beyond its type; pydantic asks it, the program itself needs none of it."""
@@ -23,6 +25,10 @@ def one_of(*words: str | None) -> Says:
     return Says(enum=list(words))
 
 
+VERDICTS = one_of(*Verdict)
+WHERE = one_of("same", "below", "above", "best")
+SUPPORT = one_of("supported", "inferred", "unknown")
+BASIS = one_of("stated", "inferred")
 Text = Annotated[str, Says(min_length=1)]
 Texts = Annotated[list[Text], Says(unique_items=True)]
 Day = Annotated[str, Says(format="date", pattern=r"^\d{4}-\d{2}-\d{2}$")]
@@ -61,13 +67,12 @@ class ClaimJson(TypedDict):
 
     id: Annotated[Text, Says("The id of the claim in the data.")]
     kind: Annotated[
-        Annotated[str, one_of("needs", "constrains", "verified", "breaks")],
-        Says("The kind of claim; data/README.md defines them."),
+        str, one_of("needs", "constrains", "verified", "breaks"), Says("The kind of claim; data/README.md defines them.")
     ]
     of: Annotated[Text, Says("A term: product id and specifier.")]
     to: Annotated[list[Text], Says("Terms: of one product any of them, of several products all together.", min_items=1)]
     when: Annotated[str, Says("The condition under which it holds; empty for always.")]
-    basis: Annotated[Annotated[str, one_of("stated", "observed", "inferred")], Says("How the claim is known.")]
+    basis: Annotated[str, one_of("stated", "observed", "inferred"), Says("How the claim is known.")]
     sources: Annotated[list[SourceJson], Says("The documents that say so, best first.")]
     reason: NotRequired[Annotated[Text, Says("Why it breaks, for people.")]]
     note: NotRequired[Annotated[Text, Says("A remark; for an inference its reason.")]]
@@ -97,13 +102,11 @@ class FeatureJson(TypedDict):
 
     feature: Annotated[Text, Says("The id of the feature.")]
     status: Annotated[
-        Annotated[str, one_of("supported", "beta", "prototype", "unknown")],
+        str,
+        one_of("supported", "beta", "prototype", "unknown"),
         Says("How far it has come; unknown where nothing says that it is there."),
     ]
-    support: Annotated[
-        Annotated[str, one_of("supported", "inferred", "unknown")],
-        Says("How well that is known, on the platforms of the stack."),
-    ]
+    support: Annotated[str, SUPPORT, Says("How well that is known, on the platforms of the stack.")]
     claims: Annotated[list[ClaimJson], Says("What is said of it and the packages of the stack.")]
 
 
@@ -111,9 +114,8 @@ class WarningJson(TypedDict):
     """A reason for care."""
 
     kind: Annotated[
-        Annotated[
-            str, one_of("yanked", "eol", "preview", "security", "vulnerability", "driver", "known-issue", "unnamed", "feature")
-        ],
+        str,
+        one_of("yanked", "eol", "preview", "security", "vulnerability", "driver", "known-issue", "unnamed", "feature"),
         Says("All but known-issue make the verdict works-with-warnings."),
     ]
     product: Annotated[Text, Says("The product that it concerns.")]
@@ -137,7 +139,7 @@ class StackImageJson(TypedDict):
     """A container image tag."""
 
     image: Annotated[Text, Says("Repository and tag, as `docker pull` takes them.")]
-    basis: Annotated[Annotated[str, one_of("stated", "inferred")], Says("Whether all of its contents are stated.")]
+    basis: Annotated[str, BASIS, Says("Whether all of its contents are stated.")]
     first_listed: Annotated[Day, Says("The day on which its maker's document first listed it.")]
     listed: Annotated[bool, Says("Whether the document listed it on the as-of day.")]
     disputes: Annotated[list[DisputeJson], Says("Disagreements between sources about this tag.")]
@@ -147,9 +149,7 @@ class EdgeJson(TypedDict):
     """Two members of a stack and the claims about them."""
 
     between: Annotated[list[Text], Says("Two product ids.", min_items=2, max_items=2)]
-    support: Annotated[
-        Annotated[str, one_of("supported", "inferred", "unknown")], Says("How well the two are known to go together.")
-    ]
+    support: Annotated[str, SUPPORT, Says("How well the two are known to go together.")]
     claims: Annotated[list[ClaimJson], Says("The claims that speak of both.", min_items=1)]
 
 
@@ -164,11 +164,9 @@ class StackBuildJson(TypedDict):
 class StackBriefJson(TypedDict):
     """What programs get of a stack that is proposed."""
 
-    verdict: Annotated[
-        Annotated[str, one_of("works", "works-with-warnings", "likely", "unknown")], Says("The verdict of this stack.")
-    ]
+    verdict: Annotated[str, one_of("works", "works-with-warnings", "likely", "unknown"), Says("The verdict of this stack.")]
     support: Annotated[
-        Annotated[str, one_of("observed", "stated", "inferred", "unknown")], Says("The weakest basis that the stack rests on.")
+        str, one_of("observed", "stated", "inferred", "unknown"), Says("The weakest basis that the stack rests on.")
     ]
     device: Annotated[Text, Says("The device that it runs on.")]
     route: Annotated[Text, Says("The id of the way to reach the device.")]
@@ -228,7 +226,8 @@ class CauseJson(TypedDict):
     """One fact, or group of facts, that excludes every stack of a device and route."""
 
     kind: Annotated[
-        Annotated[str, one_of("offer", "platform", "claim", "unsettled")],
+        str,
+        one_of("offer", "platform", "claim", "unsettled"),
         Says(
             "offer: no build to install; platform: no wheel; claim: two products exclude each other; "
             "unsettled: what keeps an answer from being given."
@@ -249,7 +248,8 @@ class NearJson(TypedDict):
 
     relaxed: Annotated[Texts, Says("Ids of the products whose pins were given up.", min_items=1)]
     where: Annotated[
-        Annotated[str, one_of("same", "below", "above", "best")],
+        str,
+        WHERE,
         Says(
             "Where the stack lies from the pin given up: in the same series, the nearest series below "
             "or above, or the best today."
@@ -262,7 +262,8 @@ class BesideJson(TypedDict):
     """A stack beside the best one, and why it is named."""
 
     kind: Annotated[
-        Annotated[str, one_of("proven", "default-index", "successor")],
+        str,
+        one_of("proven", "default-index", "successor"),
         Says(
             "proven: every part is stated or observed; default-index: from the client's own index; "
             "successor: without what has ended."
@@ -291,7 +292,8 @@ class RefusalJson(TypedDict):
 
     exit_code: Annotated[int, Says("The exit code of the command.", minimum=1, maximum=130)]
     kind: Annotated[
-        Annotated[str, one_of("usage", "data", "unavailable", "gave-up", "unknown", "other")],
+        str,
+        one_of("usage", "data", "unavailable", "gave-up", "unknown", "other"),
         Says("What the exit code means, in a word."),
     ]
     problems: Annotated[list[ProblemJson], Says("Everything that is wrong, in the order in which it was found.", min_items=1)]
@@ -309,7 +311,8 @@ class AnswerJson(DocumentJson):
 
     request: RequestJson
     verdict: Annotated[
-        Annotated[str, one_of("works", "works-with-warnings", "likely", "does-not-work", "unknown")],
+        str,
+        VERDICTS,
         Says("The verdict of the best stack, or of systems that differ the worst; `does-not-work` where there is none."),
     ]
     stacks: Annotated[
@@ -365,30 +368,28 @@ class RemarkJson(TypedDict):
     """One thing that is wrong."""
 
     rule: Annotated[
-        Annotated[
-            str,
-            one_of(
-                "no-metadata",
-                "broken-metadata",
-                "missing-package",
-                "two-versions",
-                "installed-twice",
-                "unknown-version",
-                "unnamed-graphics",
-                "no-kernel-driver",
-                "driver-part-missing",
-                "driver-not-named",
-                "no-render-node",
-                "render-node-refused",
-                "devices-hidden",
-                "mixed-runtimes",
-                "no-graphics-for-build",
-                "build-for-another-device",
-            ),
-        ],
+        str,
+        one_of(
+            "no-metadata",
+            "broken-metadata",
+            "missing-package",
+            "two-versions",
+            "installed-twice",
+            "unknown-version",
+            "unnamed-graphics",
+            "no-kernel-driver",
+            "driver-part-missing",
+            "driver-not-named",
+            "no-render-node",
+            "render-node-refused",
+            "devices-hidden",
+            "mixed-runtimes",
+            "no-graphics-for-build",
+            "build-for-another-device",
+        ),
         Says("The stable id; docs/doctor.md has one row for each."),
     ]
-    level: Annotated[Annotated[str, one_of("error", "warning")], Says("An error keeps things from working; a warning may.")]
+    level: Annotated[str, one_of("error", "warning"), Says("An error keeps things from working; a warning may.")]
     message: Annotated[Text, Says("What is wrong, as a sentence.")]
     fix: Annotated[Text | None, Says("What to do.")]
     sources: Annotated[list[SourceJson], Says("The documents that say so.")]
@@ -417,13 +418,7 @@ class ExaminationJson(DocumentJson):
     driver: Annotated[Text | None, Says("The series of the driver that they belong to; null where nobody can tell.")]
     variables: Annotated[dict[str, str], Says("Variables that decide which libraries and devices programs get, by name.")]
     libraries: Annotated[list[Text], Says("Run-time libraries on the way of programs, as paths.")]
-    verdict: Annotated[
-        Annotated[
-            str,
-            one_of("works", "works-with-warnings", "likely", "does-not-work", "unknown", "nothing-installed", "gpu-not-used"),
-        ],
-        Says("The verdict of what is installed."),
-    ]
+    verdict: Annotated[str, one_of(*Verdict, "nothing-installed", "gpu-not-used"), Says("The verdict of what is installed.")]
     healthy: Annotated[bool, Says("Whether what is installed works and nothing is wrong.")]
     request: Annotated[RequestJson | None, Says("The question that the verdict answers; null where nothing was asked.")]
     reasons: Annotated[list[Text], Says("Why the verdict is no, as sentences.")]
@@ -479,7 +474,7 @@ class NearBriefJson(TypedDict):
     """A stack that works, and what was given up for it."""
 
     relaxed: Annotated[list[Text], Says("Ids of products whose version was given up.")]
-    where: Annotated[Annotated[str, one_of("same", "below", "above", "best")], Says("How it lies to what was asked.")]
+    where: Annotated[str, WHERE, Says("How it lies to what was asked.")]
     stack: StackBriefJson
 
 
@@ -492,7 +487,7 @@ class ChoiceJson(TypedDict):
         Says("Kinds of operating system; empty where it serves all that may be meant."),
     ]
     relaxed: Annotated[list[Text], Says("Ids of products whose version was given up.")]
-    where: Annotated[Annotated[str, one_of("same", "below", "above", "best")], Says("How it lies to what was asked.")]
+    where: Annotated[str, WHERE, Says("How it lies to what was asked.")]
     stack: StackBriefJson
 
 
@@ -503,9 +498,7 @@ class TargetJson(TypedDict):
     foreign: Annotated[str | None, Says("A device that compatkb has no stacks for, such as cuda; nothing is proposed then.")]
     os: Annotated[str | None, Says("The operating system.")]
     python: Annotated[str | None, Says("The Python version.")]
-    installer: Annotated[
-        Annotated[str, one_of("pip", "uv", "uv-pip", "poetry", "pixi")], Says("What installs packages there.")
-    ]
+    installer: Annotated[str, one_of("pip", "uv", "uv-pip", "poetry", "pixi"), Says("What installs packages there.")]
 
 
 class TextCauseJson(TypedDict):
@@ -513,14 +506,13 @@ class TextCauseJson(TypedDict):
 
     id: Annotated[Text, Says("The id of the cause.")]
     kind: Annotated[
-        Annotated[str, one_of("issue", "version", "index", "library", "runtime", "machine", "code")],
-        Says("What has to change."),
+        str, one_of("issue", "version", "index", "library", "runtime", "machine", "code"), Says("What has to change.")
     ]
     title: Annotated[Text, Says("The cause in a line.")]
     why: Annotated[Text, Says("Why it happens.")]
     do: Annotated[list[Text], Says("What to do, in this order.", min_items=1)]
     weight: Annotated[int, Says("How much speaks for it; comparable within one answer only.")]
-    certainty: Annotated[Annotated[str, one_of("cause", "possible")], Says("Whether the text proves it.")]
+    certainty: Annotated[str, one_of("cause", "possible"), Says("Whether the text proves it.")]
     confirm: Annotated[str | None, Says("What to run or look at, and which outcome refutes it.")]
     avoid: Annotated[str | None, Says("What does not help, and why.")]
     lines: Annotated[list[TextLineJson], Says("The lines of the text that speak for it; empty where the data alone do.")]
@@ -530,7 +522,7 @@ class TextCauseJson(TypedDict):
 class DiagnosisJson(DocumentJson):
     """What `compatkb diagnose --format json` prints."""
 
-    certainty: Annotated[Annotated[str, one_of("cause", "possible", "unknown")], Says("How sure the first of the causes is.")]
+    certainty: Annotated[str, one_of("cause", "possible", "unknown"), Says("How sure the first of the causes is.")]
     causes: Annotated[list[TextCauseJson], Says("What may be behind it, the likeliest first.")]
     commands: Annotated[list[str], Says("What to run, for the device, the system and the installer of the text.")]
     fixes: Annotated[list[str], Says("What the commands change, and further steps, in this order.")]
@@ -539,7 +531,8 @@ class DiagnosisJson(DocumentJson):
     unknown_versions: Annotated[list[Text], Says("Versions in the text that the data do not know.")]
     wanted: Annotated[list[WantedJson], Says("Requirements that no installer could meet.")]
     verdict: Annotated[
-        Annotated[str | None, one_of("works", "works-with-warnings", "likely", "does-not-work", "unknown", None)],
+        str | None,
+        one_of(*Verdict, None),
         Says("What the data say of the versions; null where the text names fewer than two packages."),
     ]
     request: Annotated[RequestJson | None, Says("The question that the verdict answers; null where there is none.")]
@@ -635,7 +628,7 @@ class ReleaseJson(TypedDict):
     machine: dict[str, list[Any]]
 
 
-PartJson = TypedDict("PartJson", {"is": str, "basis": Annotated[str, one_of("stated", "inferred")]})
+PartJson = TypedDict("PartJson", {"is": str, "basis": Annotated[str, BASIS]})
 
 
 class TagJson(TypedDict):
@@ -751,20 +744,6 @@ class SeriesBestJson(TypedDict):
     stack: StackJson
 
 
-class IndexDocument(DocumentJson):
-    """What there is."""
-
-    program: str
-    paths: list[str]
-    openapi: str
-
-
-class ProductsDocument(DocumentJson):
-    """Every product."""
-
-    products: list[ProductRowJson]
-
-
 class ProductDocument(DocumentJson):
     """A product with its releases, newest first."""
 
@@ -781,48 +760,6 @@ class ProductDocument(DocumentJson):
     disputes: list[DisputeJson]
 
 
-class ReleaseDocument(DocumentJson):
-    """One version, or the releases of a series."""
-
-    product: str
-    releases: list[ReleaseJson]
-
-
-class StacksDocument(DocumentJson):
-    """The best stacks of every device and series."""
-
-    stacks: list[SeriesBestJson]
-
-
-class ImagesDocument(DocumentJson):
-    """Every image tag."""
-
-    repositories: list[RepositoryJson]
-
-
-class EndsDocument(DocumentJson):
-    """Ends of life, latest first."""
-
-    within_days: Count
-    ends: list[EndJson]
-    rules: list[ProductEndRuleJson]
-
-
-class LatestDocument(DocumentJson):
-    """The newest release of a product, and of each of its series."""
-
-    product: str
-    latest: ListedReleaseJson | None
-    series: dict[str, ListedReleaseJson]
-
-
-class TimelineDocument(DocumentJson):
-    """The timeline, oldest event first."""
-
-    vendors: list[VendorJson]
-    events: list[EventJson]
-
-
 class DefectJson(TypedDict):
     """A known issue."""
 
@@ -835,15 +772,6 @@ class DefectJson(TypedDict):
     cures: list[str]
     note: str | None
     sources: list[SourceJson]
-
-
-class IssuesDocument(TypedDict):
-    """Every known issue."""
-
-    schema: Literal[1]
-    data_date: Day
-    as_of: Day
-    issues: list[DefectJson]
 
 
 class ShieldDocument(TypedDict):
