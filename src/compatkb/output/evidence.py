@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.stacks import Stack
 from compatkb.output.disputes import DisputeFinder
-from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, Names, value_of
+from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, value_of
 from compatkb.output.open_points import OpenPoints
-from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, Open, listed, shortened
+from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, listed, shortened
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
 
@@ -23,58 +23,52 @@ _FEW = 2
 """So many systems are named."""
 
 
-class Evidence:
+class Evidence(OpenPoints):
     """What is known of one stack beside its builds, on a day."""
 
     def __init__(self, facts: Snapshot, stack: Stack, as_of: int, build: Callable[[Element], BuildView]) -> None:
-        self._facts, self._stack, self._as_of, self._build = facts, stack, as_of, build
-        self._points = OpenPoints(facts, stack)
+        super().__init__(facts, stack)
+        self._as_of, self._build_view = as_of, build
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """What vouches for each pair of members."""
-        return tuple(Link(link.one, link.other, link.level, claims_of(self._facts, link.claims)) for link in self._stack.links)
+        return tuple(Link(link.one, link.other, link.level, claims_of(self.facts, link.claims)) for link in self.stack.links)
 
     @cached_property
     def support(self) -> str:
         """The weakest basis of the stack: unknown, inferred, stated or observed."""
-        if self._stack.level != Certainty.CERTAIN:
-            return _FALLBACK[self._stack.level == Certainty.UNKNOWN]
+        if self.stack.level != Certainty.CERTAIN:
+            return _FALLBACK[self.stack.level == Certainty.UNKNOWN]
         for link in self.links:
             if link.claims and "observed" not in {claim.basis for claim in link.claims}:
                 return "stated"
-        return "observed" if all("default" in e.channels for e in self._stack.packages if e.channels) else "stated"
-
-    @cached_property
-    def open_points(self) -> tuple[Open, ...]:
-        """What is only inferred or not known; nothing for stacks that work."""
-        return tuple(self._points.all())
+        return "observed" if all("default" in e.channels for e in self.stack.packages if e.channels) else "stated"
 
     @cached_property
     def basis(self) -> str:
         """Who documents the stack for what was asked, or what its packages require of each other; one sentence."""
-        facts, stack, names = self._facts, self._stack, Names(self._facts)
+        facts, stack = self.facts, self.stack
         asked = {e.product: e for e in stack.packages if facts.products[e.product].role == Role.PACKAGE}
         asked = {product: e for product, e in asked.items() if product in stack.requested} or asked
         parts = []
         for link in stack.links:
             own = [asked[product] for product in (link.one, link.other) if product in asked]
             if HARDWARE in (link.one, link.other) and own and link.level == Certainty.CERTAIN:
-                parts.append(f"{names.build(own[0])} is documented for {self._graphics()}")
+                parts.append(f"{self.build(own[0])} is documented for {self._graphics()}")
             elif len(own) == _BOTH:
                 parts += [each for each in map(self._said, claims_of(facts, link.claims)) if each][:1]
         return "; ".join(dict.fromkeys(parts)) or "its wheels are published, or documented by the vendor, for these systems"
 
     def _graphics(self) -> str:
-        known = [value_of(self._facts, HARDWARE, name).name for name in self._stack.known.get(HARDWARE, ())]
+        known = self.values(HARDWARE, self.stack.known.get(HARDWARE, ()))
         few = shortened(name.removeprefix("Intel ") for name in known)
-        systems = [value_of(self._facts, SYSTEM, name).name for name in self._stack.os]
+        systems = self.values(SYSTEM, self.stack.os)
         return f"{few} on {listed(systems)}" if len(systems) <= _FEW else few
 
     def _said(self, claim: ClaimView) -> str:
         """Return that one build requires, or was documented or run with, another one; empty for what only excludes."""
-        names = Names(self._facts)
-        of, to = names.term(claim.of), listed(list(map(names.term, claim.to)), "or")
+        of, to = self.term(claim.of), listed(list(map(self.term, claim.to)), "or")
         verb = {"needs": "requires", "verified": "is documented with" if claim.basis == "stated" else "was seen with"}
         return f"{of} {verb[claim.kind]} {to}" if claim.kind in verb and claim.basis != "inferred" else ""
 
@@ -86,69 +80,69 @@ class Evidence:
     @cached_property
     def strangers(self) -> list[str]:
         """Of which packages, and of which parts of the machine, nobody says that they go together."""
-        return [*self._points.strangers(), *self._points.unnamed_parts()]
+        return [*self._strangers(), *self._unnamed_parts()]
 
     @cached_property
     def disputes(self) -> "list[DisputeJson]":
         """The disputes that the stack rests on, open ones first."""
-        return DisputeFinder(self._facts).of_stack(self._stack, self._as_of)
+        return DisputeFinder(self.facts).of_stack(self.stack, self._as_of)
 
     @cached_property
     def sources(self) -> Sources:
         """The sources that speak for the stack: its builds, then what links them."""
-        asked, sources = set(self._stack.requested), dict[tuple[str, str | None], None]()
-        for element in self._stack.packages:
+        asked, sources = set(self.stack.requested), dict[tuple[str, str | None], None]()
+        for element in self.stack.packages:
             if element.product in asked:
-                sources.update(dict.fromkeys(self._facts.element_sources(element)))
-        for link in self._stack.links:
+                sources.update(dict.fromkeys(self.facts.element_sources(element)))
+        for link in self.stack.links:
             if link.one in asked or link.other in asked:
                 for name in link.claims:
-                    sources.update(dict.fromkeys(self._facts.citations(name)))
+                    sources.update(dict.fromkeys(self.facts.citations(name)))
         return tuple(sources)
 
     @cached_property
     def brought(self) -> tuple[BuildView, ...]:
         """What the metadata of its builds bring along, whether or not anybody vouches for it there."""
-        brought = self._facts.automatic_of(self._stack.packages, self._stack.cells(self._facts))
-        return tuple(map(self._build, brought))
+        brought = self.facts.automatic_of(self.stack.packages, self.stack.cells(self.facts))
+        return tuple(map(self._build_view, brought))
 
     @cached_property
     def brought_anywhere(self) -> tuple[BuildView, ...]:
         """The same on any platform."""
-        return tuple(map(self._build, self._facts.automatic_of(self._stack.packages, self._facts.all_platforms)))
+        return tuple(map(self._build_view, self.facts.automatic_of(self.stack.packages, self.facts.all_platforms)))
 
     @cached_property
     def for_graphics(self) -> bool:
         """Whether its device is a GPU, with a driver of its own."""
-        return self._facts.needs_graphics(self._stack.device)
+        return self.facts.needs_graphics(self.stack.device)
 
     @cached_property
     def bases(self) -> tuple[FirstImage, ...]:
         """The images that a Dockerfile can begin with."""
         return tuple(
             FirstImage(
-                r["image"], value_of(self._facts, SYSTEM, r["os"]), tuple(r["python"]), tuple(r["setup"]), tuple(r["driver"])
+                r["image"], value_of(self.facts, SYSTEM, r["os"]), tuple(r["python"]), tuple(r["setup"]), tuple(r["driver"])
             )
-            for r in self._facts.guide_records("base_image")
+            for r in self.facts.guide_records("base_image")
         )
 
     @cached_property
     def gone(self) -> tuple[tuple[str, str], ...]:
         """The packages that will have no releases any more and that the stack does without, and why."""
-        held, products, names = {e.product for e in self._stack.packages}, self._facts.products, Names(self._facts)
+        held, products = {e.product for e in self.stack.packages}, self.facts.products
         rows = []
-        for product, details in self._facts.every_product_details().items():
+        for product, details in self.facts.every_product_details().items():
             other, distribution = details.replaced_by, products[product].distribution
             if details.eol and distribution and other and product not in held:
-                where = f" on {names.value(DEVICE, other.device)}" if other.device else ""
-                why = f"ended {details.eol}; instead {names.label(other.product)} {other.specifier}{where}"
+                where = f" on {self.value(DEVICE, other.device)}" if other.device else ""
+                why = f"ended {details.eol}; instead {self.label(other.product)} {other.specifier}{where}"
                 rows.append((distribution, why))
         return tuple(rows)
 
     @cached_property
     def images(self) -> "list[StackImageJson]":
         """The image tags that declare every package that the stack is about and nothing that its route leaves out."""
-        facts, stack = self._facts, self._stack
+        facts, stack = self.facts, self.stack
         wanted = {e.product: e for e in stack.packages if e.product in stack.requested}
         wanted = {p: e for p, e in wanted.items() if facts.products[p].role == Role.PACKAGE}
         holding: dict[int, dict[str, str]] = {}
@@ -183,9 +177,9 @@ class Evidence:
 
     def _runs_on(self, number: int, families: set[str]) -> bool:
         """Return whether an image holds a system of one of these families, or does not say which one it holds."""
-        parts = [part for part in self._facts.contents_of(number) if part.product == SYSTEM]
-        held = [e.version for part in parts for e in self._facts.elements(SYSTEM).of(part.mask)]
-        return not held or any(families & {system, *self._facts.wider.get(system, ())} for system in held)
+        parts = [part for part in self.facts.contents_of(number) if part.product == SYSTEM]
+        held = [e.version for part in parts for e in self.facts.elements(SYSTEM).of(part.mask)]
+        return not held or any(families & {system, *self.facts.wider.get(system, ())} for system in held)
 
 
 def claims_of(facts: Snapshot, names: Iterable[str]) -> tuple[ClaimView, ...]:

@@ -1,6 +1,6 @@
 """What is only inferred or not known of a stack, why, and what would settle it."""
 
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import combinations
 from operator import or_
 
@@ -22,15 +22,16 @@ class OpenPoints(Names):
         super().__init__(facts)
         self.stack = stack
 
-    def all(self) -> list[Open]:
-        """Return what is only inferred or not known of a stack; empty for stacks that work."""
+    @cached_property
+    def open_points(self) -> tuple[Open, ...]:
+        """What is only inferred or not known of a stack; empty for stacks that work."""
         if self.stack.level == Certainty.CERTAIN:
-            return []
+            return ()
         requested = {product for product in self.stack.requested if self.facts.products[product].role != "feature"}
         links = [link for link in self.stack.links if link.level != Certainty.CERTAIN]
-        points = [Open(what, None, "importing both") for what in self.strangers()]
+        points = [Open(what, None, "importing both") for what in self._strangers()]
         points += [self._link(link) for link in links if {link.one, link.other} <= requested]
-        points += [Open(what, None, "a test run there") for what in self.unnamed_parts()]
+        points += [Open(what, None, "a test run there") for what in self._unnamed_parts()]
         points += self._newer(requested)
         points += self._silence(requested)
         points += self._unnamed_system()
@@ -44,7 +45,7 @@ class OpenPoints(Names):
             None,
             "a test run there",
         )
-        return list(dict.fromkeys(points)) or [whole]
+        return tuple(dict.fromkeys(points)) or (whole,)
 
     def _name(self, product: str) -> str:
         element = next((e for e in self.stack.packages if e.product == product), None)
@@ -107,13 +108,13 @@ class OpenPoints(Names):
                 points.append(Open(what, None, "a test run there"))
         return points
 
-    def strangers(self) -> list[str]:
+    def _strangers(self) -> list[str]:
         """Return which packages that were asked for nobody says to go together, where of other versions somebody does.
 
         Each goes with a third member of the stack: that is what the answer rests on.
         """
         linked = {frozenset((link.one, link.other)) for link in self.stack.links}
-        asked = self.requested_packages()
+        asked = self._requested_packages()
         pairs = combinations([e for e in self.stack.packages if e.product in asked], 2)
         apart = [(one, other) for one, other in pairs if frozenset((one.product, other.product)) not in linked]
         met = [
@@ -121,7 +122,7 @@ class OpenPoints(Names):
         ]
         return [f"{self.build(one)} with {self.build(other)} is not documented" for one, other in met]
 
-    def unnamed_parts(self) -> list[str]:
+    def _unnamed_parts(self) -> list[str]:
         """Return which runtimes of the machine that were pinned no maker of a package names, where nothing hinges on that."""
         packages = {element.product for element in self.stack.packages}
         pairs = [{link.one, link.other} for link in self.stack.links]
@@ -214,13 +215,13 @@ class OpenPoints(Names):
         ]
         stated = [s.hardware for s in about_it if members.get(s.product, 0) & s.mask]
         named = list(dict.fromkeys(name for names in stated for name in names))
-        about = listed([self.build(e) for e in self.stack.packages if e.product in self.requested_packages()])
+        about = listed([self.build(e) for e in self.stack.packages if e.product in self._requested_packages()])
         what = f"{name} with {about} is not documented"
         if named and HARDWARE not in self.stack.requested:
             return Open(what, f"it depends on the hardware: {listed(named, 'or')}", "naming the hardware")
         return Open(what, None, "a test run that uses it")
 
-    def requested_packages(self) -> set[str]:
+    def _requested_packages(self) -> set[str]:
         """Return the packages that the search was about."""
         return {product for product in self.stack.requested if self.facts.products[product].role == "package"}
 
