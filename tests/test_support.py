@@ -8,7 +8,7 @@ import pytest
 from conftest import Run, parted
 
 from compatkb.api import KnowledgeBase
-from compatkb.output.catalog import product_screen, release_screen
+from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.messages import last_day
 from compatkb.output.screen import text_of
 from compatkb.schema.product import EndOfLife
@@ -22,7 +22,7 @@ PRODUCTS = [product.id for product in KnowledgeBase().facts.products.values() if
 def test_every_release_has_a_support_row(product: str, facts: Snapshot) -> None:
     """The row, or the head, names the end, the rule, or that the vendor publishes none."""
     for version in dict.fromkeys(element.release for element in facts.elements(product)):
-        text = text_of(release_screen(facts, facts.products[product], version, DAY))
+        text = text_of(CatalogScreen(facts, DAY).release_lines(facts.products[product], version))
         assert re.search(r"^  support +\S|(end of life|discontinued|supported\s+until) \d", text, re.M), (product, version)
 
 
@@ -61,7 +61,7 @@ def test_kernels_end(facts: Snapshot) -> None:
 
 def test_tags_without_wheels_are_not_the_newest(facts: Snapshot) -> None:
     """What nobody can install does not lead the list of a product; it is named below."""
-    text = text_of(product_screen(facts, facts.products["ipex"], DAY))
+    text = text_of(CatalogScreen(facts, DAY).product_lines(facts.products["ipex"]))
     newest = next(line for line in text.splitlines() if line.startswith("  released"))
     assert "2.8.10" in newest
     assert "without wheels: 2.10.10, 2.9.10" in text
@@ -70,7 +70,7 @@ def test_tags_without_wheels_are_not_the_newest(facts: Snapshot) -> None:
 @pytest.mark.parametrize(("product", "version"), [("transformers", "5.23.0"), ("torch", "2.9"), ("torch", "2.13")])
 def test_builds_and_exclusions_agree(product: str, version: str, facts: Snapshot) -> None:
     """No Python is both among those of a build and among those that the release does not work with; nor is a system."""
-    text = " ".join(text_of(release_screen(facts, facts.products[product], version, DAY)).split())
+    text = " ".join(text_of(CatalogScreen(facts, DAY).release_lines(facts.products[product], version)).split())
     excluded = re.search(r"not with (.*?)(?: disputed| features| data of|$)", text)
     builds = text.partition(" works with ")[0].partition(" not with ")[0]
     named = set(re.findall(r"Python (\d\.\d+t?)", excluded[1])) if excluded else set()

@@ -41,7 +41,8 @@ def show_record(
     data: o.Data = None,
 ) -> int:
     """Show what the data hold of a product, a version, an application, an image repository or a tag."""
-    from compatkb.output import applications, catalog
+    from compatkb.output import applications
+    from compatkb.output.catalog_screen import CatalogScreen
     from compatkb.output.features import asked_features
 
     facts, clock = open_facts(data, as_of)
@@ -63,12 +64,12 @@ def show_record(
     known_product = find_product(facts, name)
     if known_product.role == "feature":
         show(registry.form("features", form)(asked_features(facts, [known_product.id], clock)))
-    elif wanted:
-        on_screen = partial(catalog.release_screen, why=why)
-        show((catalog.release_json if as_json else on_screen)(facts, known_product, wanted, clock.day))
+        return 0
+    catalog = CatalogScreen(facts, clock.day)
+    if wanted:
+        show(catalog.release_json(known_product, wanted) if as_json else catalog.release_lines(known_product, wanted, why=why))
     else:
-        on_screen = partial(catalog.product_screen, why=why)
-        show((catalog.product_json if as_json else on_screen)(facts, known_product, clock.day))
+        show(catalog.product_json(known_product) if as_json else catalog.product_lines(known_product, why=why))
     return 0
 
 
@@ -76,11 +77,13 @@ def list_products(
     product: o.OptionalProduct = None, form: o.Format = "text", as_of: o.AsOf = None, data: o.Data = None
 ) -> int:
     """List products, or the versions of one."""
+    from compatkb.output.catalog_screen import CatalogScreen
+
     facts, clock = open_facts(data, as_of)
     known_product = find_product(facts, product) if product else None
     if known_product and known_product.role == "feature":
         raise UsageError(f"{known_product.id} is a feature; see `compatkb features {known_product.id}`")
-    show(registry.form("list", form)(facts, known_product, clock.day))
+    show(registry.form("list", form)(CatalogScreen(facts, clock.day), known_product))
     return 0
 
 
@@ -130,13 +133,16 @@ def eol(
     data: o.Data = None,
 ) -> int:
     """List ends of life."""
+    from compatkb.output.catalog_screen import CatalogScreen
     from compatkb.request.parser import parse_days
 
     facts, clock = open_facts(data, as_of)
     name, wanted = read_release(facts, product, version) if product else (None, None)
     known_product = find_product(facts, name) if name else None
     days = _WHENEVER if wanted else parse_days(within)
-    show(registry.form("eol", form)(facts, known_product, clock.day, days, version=wanted, everything=everything))
+    made = registry.form("eol", form)
+    made = partial(made, everything=everything) if form == "text" else made
+    show(made(CatalogScreen(facts, clock.day), known_product, days, version=wanted))
     return 0
 
 

@@ -15,7 +15,7 @@ from compatkb.engine.answer import resolve as answer_of
 from compatkb.errors import GaveUpError, UsageError
 from compatkb.mcp.pins import PinnedSet, PinReader
 from compatkb.mcp.protocol import AgentTool
-from compatkb.output.catalog import product_screen, release_screen
+from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.diagnosis import diagnosis_text, present_diagnosis
 from compatkb.output.documents import Numbers, short
 from compatkb.output.presenter import present
@@ -77,10 +77,8 @@ class _Asked:
 
     def show(self, product: str, version: str = "") -> str:
         """Return what the data hold of a product or a version; raises UsageError."""
-        day, known = self.clock.day, find_product(self.facts, product)
-        return _cut(
-            text_of(release_screen(self.facts, known, version, day) if version else product_screen(self.facts, known, day))
-        )
+        catalog, known = CatalogScreen(self.facts, self.clock.day), find_product(self.facts, product)
+        return _cut(text_of(catalog.release_lines(known, version) if version else catalog.product_lines(known)))
 
     def check_text(self, text: str, name: str = "") -> str:
         """Return what is wrong with the text of a file, and what goes with its pins; raises UsageError."""

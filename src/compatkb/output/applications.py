@@ -1,7 +1,7 @@
 """An application on a screen and as JSON."""
 
 from compatkb.output.documents import Edition, short, source_payloads
-from compatkb.output.screen import BLANK, Block, Line, command, fitted, labelled_block, wrapped
+from compatkb.output.screen import BLANK, Block, Line, command, fitted, labelled_rows, wrapped
 from compatkb.output.things import listed
 from compatkb.store.queries.provenance import Application
 
@@ -17,11 +17,15 @@ def application_screen(application: Application, edition: Edition) -> list[Line]
     blocks = [Block(head), Block([BLANK])]
     if application.install:
         blocks.append(Block([command(application.install), BLANK]))
-    blocks += labelled_block("evidence", f"Intel GPU: {_SERVED[application.xpu]}{by}{since}")
-    blocks += labelled_block("requires", ", ".join(application.requires))
-    blocks += labelled_block("known issues", application.note, 1)
-    if not application.install:
-        blocks += labelled_block("", "; ".join(short(source) for source in application.sources), 2)
+    sources = "" if application.install else "; ".join(short(source) for source in application.sources)
+    blocks += labelled_rows(
+        [
+            ("evidence", f"Intel GPU: {_SERVED[application.xpu]}{by}{since}", 0),
+            ("requires", ", ".join(application.requires), 0),
+            ("known issues", application.note, 1),
+            ("known issues" if application.note else "", sources, 2),
+        ]
+    )
     more = [f"compatkb resolve {application.id} HARDWARE"] if application.xpu != "no" else []
     return fitted([*blocks, Block(edition.footer(*more))])
 

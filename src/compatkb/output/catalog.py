@@ -8,17 +8,13 @@ from compatkb.core.clock import later
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.engine.relations import excluded_by
 from compatkb.errors import UsageError
-from compatkb.output import disputes, messages
-from compatkb.output.catalog_screen import CatalogScreen, release_row
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.evidence import claims_of
 from compatkb.output.features import Features
-from compatkb.output.features import release_lines as feature_lines
-from compatkb.output.labels import SYSTEM
+from compatkb.output.labels import SYSTEM, Names
 from compatkb.output.machine import MachineText
 from compatkb.output.payload import claim_payloads
-from compatkb.output.screen import Line, columns
 from compatkb.request.lookup import find_versions, is_newer, newer_version
 from compatkb.store.queries.products import (
     SupportRule,
@@ -29,16 +25,33 @@ from compatkb.store.suggestions import Suggestions
 
 Content = dict[str, Any]
 _NUMBER = re.compile(r"\d+(\.\d+)+")
-_ROLES = {"companion": " (of torch)", "leaf": " (dependency)", "dimension": " (platform)"}
-_COLUMNS = ("version", "released", "builds", "", "name")
 _SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
 
 
-class Catalog:
+class Catalog(Names):
     """Gathers what the data hold of products and releases, as of a day."""
 
     def __init__(self, facts: Snapshot, day: date) -> None:
-        self.facts, self.day = facts, day
+        super().__init__(facts)
+        self.day, self.edition = day, Edition(facts.meta["data_date"], day)
+
+    def list_json(self, product: Product | None = None) -> str:
+        """Return the products, or the versions of one, newest first, as JSON."""
+        of_one = {"product": product.id, "releases": self.releases(product)} if product else {}
+        return self.edition.document(of_one or {"products": self.products()})
+
+    def product_json(self, product: Product) -> str:
+        """Return a product with its releases, disputes and end of life as JSON."""
+        return self.edition.document(self.product(product))
+
+    def release_json(self, product: Product, version: str) -> str:
+        """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
+        return self.edition.document({"product": product.id, "releases": self.chosen(product, version)})
+
+    def eol_json(self, product: Product | None, days: int, *, version: str | None = None) -> str:
+        """Return the ends of life up to `days` after the day, and what is said where no day is known, as JSON."""
+        ends = self.ends(product, version, days)
+        return self.edition.document({"within_days": days, "ends": ends, "rules": self.rules(product, version, ends)})
 
     def products(self) -> list[Content]:
         """Return every product with numbers of its releases and builds."""
@@ -279,109 +292,6 @@ class Catalog:
         return entries
 
 
-def list_json(facts: Snapshot, product: Product | None, day: date) -> str:
-    """Return the products, or the versions of one, newest first, as JSON."""
-    if product is None:
-        return Edition(facts.meta["data_date"], day).document({"products": Catalog(facts, day).products()})
-    return Edition(facts.meta["data_date"], day).document(
-        {"product": product.id, "releases": Catalog(facts, day).releases(product)}
-    )
-
-
-def list_lines(facts: Snapshot, product: Product | None, day: date) -> list[Line]:
-    """Return the products, or the versions of one, newest first, a row each."""
-    catalog, edition = Catalog(facts, day), Edition(facts.meta["data_date"], day)
-    if product is None:
-        known = catalog.products()
-        shown = [(each["id"], str(each["releases"]), f"{each['name']}{_ROLES.get(each['role'], '')}") for each in known]
-        lines = columns(shown, ("product", "releases", "name"), 0)
-        return [*lines, *edition.footer("compatkb list PRODUCT")]
-    rows = [release_row(release) for release in catalog.releases(product)]
-    used = [n for n in range(len(_COLUMNS)) if any(row[n] for row in rows)]
-    lines = columns([[row[n] for n in used] for row in rows], [_COLUMNS[n] for n in used], 0)
-    return [*lines, *edition.footer(f"compatkb show {product.id} VERSION")]
-
-
-def product_json(facts: Snapshot, product: Product, day: date) -> str:
-    """Return a product with its releases, disputes and end of life as JSON."""
-    return Edition(facts.meta["data_date"], day).document(Catalog(facts, day).product(product))
-
-
-def product_screen(facts: Snapshot, product: Product, day: date, *, why: bool = False) -> list[Line]:
-    """Return a product with its releases, disputes and end of life; with `why` all of it."""
-    content = Catalog(facts, day).product(product)
-    if not why:
-        return CatalogScreen(facts).product_lines(product, content, day)
-    details, releases, disputed = facts.product_details(product.id), content["releases"], content["disputes"]
-    lines = [f"{product.name} ({product.id}), {product.role}"]
-    if product.distribution:
-        lines.append(f"distribution: {product.distribution}")
-    if details.eol:
-        lines.append(f"end of life: {details.eol}{_ended(details.eol, day)}")
-    if rule := details.eol_rule:
-        lines.append(f"support: {messages.support_rule(rule.published, rule.says)}")
-        lines += [f"  source: {text}" for text, _ in rule.sources]
-    if other := details.replaced_by:
-        lines.append(f"replaced by: {other.product} {other.specifier}" + (f" on {other.device}" if other.device else ""))
-    for notice in content["security"]:
-        lines.append(f"security: {notice['message']} ({notice['since']})")
-        lines += [f"  source: {s['url'] or s['text']}" for s in notice["sources"]]
-    if details.note:
-        lines.append(f"note: {details.note}")
-    lines += ["", f"{len(releases)} releases, newest first:"]
-    lines += [f"  {'  '.join(filter(None, release_row(release)))}" for release in releases]
-    if disputed:
-        lines += ["", "disputed:"]
-        for dispute in disputed:
-            head, *rest = disputes.lines(dispute)
-            lines += [f"- {head}", *rest]
-    return [*map(Line, lines), *Edition(facts.meta["data_date"], day).footer()]
-
-
-def release_json(facts: Snapshot, product: Product, version: str, day: date) -> str:
-    """Return one version, or a series: dates, builds, what it says of others and others of it, sources, as JSON."""
-    return Edition(facts.meta["data_date"], day).document(
-        {"product": product.id, "releases": Catalog(facts, day).chosen(product, version)}
-    )
-
-
-def release_screen(facts: Snapshot, product: Product, version: str, day: date, *, why: bool = False) -> list[Line]:
-    """Return one version, or a series, on a first screen; with `why` all that is known of it."""
-    catalog = Catalog(facts, day)
-    system = None if find_versions(facts, product, version) else _system(facts, version)
-    if system and (documented := catalog.documented_on(product, system)):
-        return CatalogScreen(facts).platform_lines(product, system, documented, day)
-    content = catalog.chosen(product, version)
-    if not why:
-        return CatalogScreen(facts).release_lines(product, content, day)
-    text = "\n".join(f"{product.id} {_release_lines(entry, day)}" for entry in content)
-    return [*map(Line, text.splitlines()), *Edition(facts.meta["data_date"], day).footer()]
-
-
-def _system(facts: Snapshot, word: str) -> str | None:
-    """Return the one system that a word means."""
-    found = list(facts.elements(SYSTEM).of(facts.word(SYSTEM, word) or 0))
-    return found[0].version if len(found) == 1 else None
-
-
-def eol_json(facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, **_: bool) -> str:
-    """Return the ends of life up to `days` after `day`, and what is said where no day is known, as JSON."""
-    ends = Catalog(facts, day).ends(product, version, days)
-    return Edition(facts.meta["data_date"], day).document(
-        {"within_days": days, "ends": ends, "rules": Catalog(facts, day).rules(product, version, ends)}
-    )
-
-
-def eol_screen(
-    facts: Snapshot, product: Product | None, day: date, days: int, *, version: str | None = None, everything: bool = False
-) -> list[Line]:
-    """Return the ends of life up to `days` after `day`: what will be, what is over, and what has no day."""
-    ends = Catalog(facts, day).ends(product, version, days)
-    return CatalogScreen(facts).eol_lines(
-        ends, Catalog(facts, day).rules(product, version, ends), day, days, everything=everything
-    )
-
-
 def _rule(rule: SupportRule) -> Content:
     return {"published": rule.published, "says": rule.says, "sources": source_payloads(rule.sources)}
 
@@ -389,63 +299,3 @@ def _rule(rule: SupportRule) -> Content:
 def _newest_first(builds: list[Element]) -> list[Element]:
     """Return builds with the newest first, those for devices that no route serves last."""
     return sorted(builds, key=lambda element: (element.foreign, -element.idx))
-
-
-def _release_lines(entry: Content, day: date) -> str:
-    lines = [entry["version"]]
-    if entry["released"]:
-        basis = f" ({entry['released_basis']})" if entry["released_basis"] else ""
-        lines.append(f"  released: {_dated(entry['released'], 'released', entry['disputed'])}{basis}")
-    if entry["eol"]:
-        last = _dated(entry["eol"], "end-of-life", entry["disputed"])
-        lines.append(f"  end of life: {last}{_ended(entry['eol'], day)}")
-    for notice in entry["security"]:
-        lines.append(f"  security: {notice['message']} ({notice['since']})")
-        lines += [f"    source: {s['url'] or s['text']}" for s in notice["sources"]]
-    if entry["note"]:
-        lines.append(f"  note: {entry['note']}")
-    for build in entry["builds"]:
-        state = [build["stage"]] if build["stage"] != "stable" else []
-        if build["yanked"]:
-            state.append(f"yanked: {(build['yank_reason'] or 'no reason given').rstrip('.')}")
-        more = f" ({'; '.join(state)})" if state else ""
-        where = f" from {', '.join(build['channels'])}" if build["channels"] else ""
-        lines.append(f"  build {build['version']} for {', '.join(build['devices']) or 'any device'}{where}{more}")
-        for wheel in build["wheels"]:
-            mark = " (inferred)" if wheel["basis"] == "inferred" else ""
-            lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
-        for link in build["links"]:
-            remarks = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
-            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *remarks])}")
-    for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
-        if claims:
-            lines.append(f"  {title}:")
-        for claim in claims:
-            when = f" when {claim['when']}" if claim["when"] else ""
-            lines.append(f"    {claim['of']} {claim['kind']} {messages.terms(claim['to'])}{when} [{claim['basis']}]")
-            lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
-            lines += [f"      disputed: {d['about']} (below)" for d in claim.get("disputes", ())]
-            lines += [f"      source: {s['url'] or s['text']}" for s in claim["sources"][:2]]
-    for dispute in entry["disputes"]:
-        head, *rest = disputes.lines(dispute)
-        lines += [f"  disputed: {head}", *(f"  {line}" for line in rest)]
-    for name, value in entry["machine"].items():
-        lines += [f"  {name.replace('_', ' ')}: {_said(record)}" for record in value]
-    lines += feature_lines(entry["features"])
-    lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
-    return "\n".join(lines) + "\n"
-
-
-def _said(record: Content | str) -> str:
-    """Return a record as its keys and values, without those that say nothing."""
-    if isinstance(record, str):
-        return record
-    return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in record.items() if value not in (None, [], {}))
-
-
-def _dated(day: str | None, name: str, disputed: list[str]) -> str:
-    return f"{day} (disputed)" if day and name in disputed else day or ""
-
-
-def _ended(last_day: str, day: date) -> str:
-    return " (over)" if last_day < day.isoformat() else ""

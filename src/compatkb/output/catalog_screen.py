@@ -1,30 +1,33 @@
-"""The first screens of `show` and `eol`: what a product or a release is, and what ends when."""
+"""The screens of `show`, `list` and `eol`: what a product or a release is, what there is, and what ends when."""
 
 from collections.abc import Iterator
 from datetime import date
 from functools import reduce
 from operator import or_
-from typing import Any
 
-from compatkb.output import messages
-from compatkb.output.labels import HARDWARE, SYSTEM, Names, ranges, series_of
+from compatkb.output import disputes, messages
+from compatkb.output.catalog import Catalog, Content
+from compatkb.output.features import release_lines as feature_lines
+from compatkb.output.issue_text import spec_in_words
+from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, ranges, series_of
 from compatkb.output.machine import MachineText
 from compatkb.output.screen import (
     BLANK,
     HEIGHT,
     Block,
     Line,
+    Row,
     columns,
     fitted,
     height_of,
     labelled,
-    labelled_block,
+    labelled_rows,
     wrapped,
 )
 from compatkb.output.things import listed, shortened
+from compatkb.request.lookup import find_versions
 from compatkb.store.records import Product
 
-Content = dict[str, Any]
 _NEWEST = 10
 _BRIEF = 68
 """Letters of a remark that fit beside a day."""
@@ -32,6 +35,8 @@ _NO_END = "the vendor publishes no end of support"
 _BUILDS = 3
 _RELEASES = _NAMED = 2
 _ALIASES = 3
+_ROLES = {"companion": " (of torch)", "leaf": " (dependency)", "dimension": " (platform)"}
+_COLUMNS = ("version", "released", "builds", "", "name")
 _FAR = 10_000
 """Days beyond which a look ahead is one at everything."""
 _AROUND = 6
@@ -44,16 +49,35 @@ _KINDS = {
     "breaks": ("avoid", ""),
 }
 """The label and the first word of what a release says of others, by the kind of claim."""
+_LABELS = (
+    "support", "security", "builds", "works with", "requires", "platforms", "features", "known issues", "evidence", "untested",
+    "avoid",
+)  # fmt: skip
+"""The rows of a release, in their order."""
 _UNLIMITED = 10_000
 _EVERYWHERE = ("ld-linux", "libc.so", "libdl.", "libgcc_s.", "libm.so", "libpthread.", "librt.", "libstdc++.")
 """Libraries of the system itself, as their names begin."""
 
 
-class CatalogScreen(Names):
+class CatalogScreen(Catalog):
     """Prints the contents of the catalog."""
 
-    def product_lines(self, product: Product, content: Content, day: date) -> list[Line]:
-        """Return what a product is, whether it is maintained, and its newest releases."""
+    def list_lines(self, product: Product | None) -> list[Line]:
+        """Return the products, or the versions of one, newest first, a row each."""
+        if product is None:
+            known = self.products()
+            shown = [(each["id"], str(each["releases"]), f"{each['name']}{_ROLES.get(each['role'], '')}") for each in known]
+            return [*columns(shown, ("product", "releases", "name"), 0), *self.edition.footer("compatkb list PRODUCT")]
+        rows = [_row(release) for release in self.releases(product)]
+        used = [n for n in range(len(_COLUMNS)) if any(row[n] for row in rows)]
+        lines = columns([[row[n] for n in used] for row in rows], [_COLUMNS[n] for n in used], 0)
+        return [*lines, *self.edition.footer(f"compatkb show {product.id} VERSION")]
+
+    def product_lines(self, product: Product, *, why: bool = False) -> list[Line]:
+        """Return what a product is, whether it is maintained, and its newest releases; with `why` all that is known of it."""
+        content = self.product(product)
+        if why:
+            return [*map(Line, _product_lines(product, content, self.day)), *self.edition.footer()]
         there = {element.release for element in self.facts.elements(product.id) if element.installable and element.channels}
         releases = [entry for entry in content["releases"] if entry["version"] in there] or content["releases"]
         bare = [entry["version"] for entry in content["releases"] if entry not in releases]
@@ -62,23 +86,24 @@ class CatalogScreen(Names):
         on = f" ({newest['released']})" if (newest["released"] or "")[:1].isdigit() else ""
         newest_of = f" · newest {newest['version']}{on}" if product.scheme != "listed" and releases else ""
         blocks = [Block(wrapped(f"{name}{newest_of}", "", "  ", "heading")), Block([BLANK])]
-        blocks += labelled_block("support", self._maintained(product, content, day))
-        blocks += labelled_block("security", _notices(content["security"]))
+        blocks += labelled_rows(
+            [("support", self._maintained(product, content), 0), ("security", _notices(content["security"]), 0)]
+        )
         rows = columns([_brief(release, content["eol"]) for release in releases[:_NEWEST]], indent=0) if releases else []
         head = [line for n, row in enumerate(rows) for line in labelled("" if n else "released", row.text)]
         more = len(releases) - _NEWEST
         head += labelled("", f"{more} more: `compatkb list {product.id}`") if more > 0 else []
         head += labelled("", f"without wheels: {shortened(bare)}") if bare else []
         blocks.append(Block(head))
-        blocks += labelled_block("builds", f"pip install {product.distribution}" if product.distribution else None, 1)
-        blocks += labelled_block("untested", _points(content), 2)
-        return self._finished(blocks, day, [f"compatkb show {product.id} VERSION"])
+        install = f"pip install {product.distribution}" if product.distribution else None
+        blocks += labelled_rows([("builds", install, 1), ("untested", _points(content), 2)])
+        return self._finished(blocks, f"compatkb show {product.id} VERSION")
 
-    def _maintained(self, product: Product, content: Content, day: date) -> str:
+    def _maintained(self, product: Product, content: Content) -> str:
         """Return until when a product is supported and what replaces it, or the rule of its vendor."""
         parts = []
         if content["eol"]:
-            parts.append(f"{'discontinued' if content['eol'] < day.isoformat() else 'until'} {content['eol']}")
+            parts.append(f"{'discontinued' if content['eol'] < self.day.isoformat() else 'until'} {content['eol']}")
         if other := content["replaced_by"]:
             where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
             parts.append(f"use instead: {self.label(other['product'])} {other['version']}{where}")
@@ -88,86 +113,118 @@ class CatalogScreen(Names):
             parts.append(_NO_END)
         return "; ".join(parts)
 
-    def platform_lines(self, product: Product, system: str, releases: list[Content], day: date) -> list[Line]:
+    def _platform_lines(self, product: Product, system: str, releases: list[Content]) -> list[Line]:
         """Return the releases of a product that are documented for a system, newest first, and what it carries."""
         head = f"{product.label} on {self.value(SYSTEM, system)}   newest documented {releases[0]['version']}"
         blocks = [Block(wrapped(head, "", "  ", "heading")), Block([BLANK])]
-        blocks += _several("released", [(line.text, 1) for line in columns(map(_brief, releases[:_NEWEST]), indent=0)])
+        rows: list[Row] = [("released", line.text, 1) for line in columns(map(_brief, releases[:_NEWEST]), indent=0)]
         carried = [r for r in self.facts.guide_records("carried") if r["system"] == system]
         kernels = [f"kernel {r['kernel']} in {r['archive']}" for r in carried if r["kernel"]]
         packages = [f"{self.label(each)} {v} in {r['archive']}" for r in carried for each, v in r["packages"].items()]
-        blocks += labelled_block("contents", "; ".join([*kernels, *packages]))
-        return self._finished(blocks, day, [f"compatkb show {product.id} {releases[0]['version']}"])
+        blocks += labelled_rows([*rows, ("contents", "; ".join([*kernels, *packages]), 0)])
+        return self._finished(blocks, f"compatkb show {product.id} {releases[0]['version']}")
 
-    def release_lines(self, product: Product, releases: list[Content], day: date) -> list[Line]:
-        """Return for the newest of some releases its days, builds, what it needs and what it works with."""
+    def release_lines(self, product: Product, version: str, *, why: bool = False) -> list[Line]:
+        """Return for the newest of some releases its days, builds, what it needs and what it works with; `why` adds the rest.
+
+        A system in place of a version has the releases that are documented for it. Raises UsageError for no such version.
+        """
+        system = None if find_versions(self.facts, product, version) else self._system(version)
+        if system and (documented := self.documented_on(product, system)):
+            return self._platform_lines(product, system, documented)
+        releases = self.chosen(product, version)
+        if why:
+            text = "\n".join(f"{product.id} {_release_lines(entry, self.day)}" for entry in releases)
+            return [*map(Line, text.splitlines()), *self.edition.footer()]
         blocks: list[Block] = []
         said: tuple[str, str] = ("", "")
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
             told = (messages.first_sentence(self._support(product, entry)), _notices(entry["security"]))
             support, security = ("" if text == before else text for text, before in zip(told, said, strict=True))
-            blocks += self._one(product, entry, day, support, security)  # what is alike is said once for both
+            blocks += self._one(product, entry, support, security)  # what is alike is said once for both
             said = told
         if len(releases) > _RELEASES:
             rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
             blocks.append(Block([BLANK, *labelled("more", rest)]))
-        return self._finished(blocks, day, ["--why: sources"])
+        return self._finished(blocks, "--why: sources")
 
-    def _one(self, product: Product, entry: Content, day: date, support: str, security: str) -> list[Block]:
+    def _system(self, word: str) -> str | None:
+        """Return the one system that a word means."""
+        found = list(self.facts.elements(SYSTEM).of(self.facts.word(SYSTEM, word) or 0))
+        return found[0].version if len(found) == 1 else None
+
+    def _one(self, product: Product, entry: Content, support: str, security: str) -> list[Block]:
         days = [f"released {_marked(entry['released'], 'released', entry)}"] if entry["released"] else []
         if entry["eol"]:
             is_whole = entry["eol"] == self.facts.product_details(product.id).eol
             past = "discontinued" if is_whole else "end of life"
-            word = past if entry["eol"] < day.isoformat() else "supported until"
+            word = past if entry["eol"] < self.day.isoformat() else "supported until"
             known_end = self.facts.release(product.id, entry["version"])
             last = messages.last_day(entry["eol"], known_end.eol_precision if known_end else None)
             days.append(f"{word} {_marked(last, 'end-of-life', entry)}")
         known = self.value(product.id, entry["version"])
         name = f"{product.label} {known}" if known == entry["version"] else known
-        blocks = labelled_block("support", support)
-        blocks += labelled_block("security", security)
+        rows: list[Row] = [
+            ("support", support, 0), ("security", security, 0), *self._build_rows(product, entry),
+            *self._claim_rows(product, entry), *MachineText(self.facts).release_rows(product, entry["machine"]),
+            ("requires", self._libraries(product, entry), 5),
+            ("features", shortened(feature["feature"] for feature in entry["features"]), 4),
+            ("evidence", entry["note"], 3), ("untested", _points(entry), 1),
+        ]  # fmt: skip
+        blocks = labelled_rows(sorted(rows, key=lambda row: _LABELS.index(row[0])))
+        heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
+        return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+
+    def _build_rows(self, product: Product, entry: Content) -> Iterator[Row]:
+        """Yield the builds of a release, those for GPUs first: of many the first one, and the names of the others."""
         foreign = {element.version: element.kind for element in self.facts.elements(product.id) if element.foreign}
         builds = [build for build in entry["builds"] if build["version"] not in foreign] or list(entry["builds"])
         others = [build["version"] for build in entry["builds"] if build not in builds]
-        ours = [*dict.fromkeys(device for route in self.facts.routes for device in route.devices)]  # a GPU's before the CPU's
-        builds.sort(key=lambda build: min((ours.index(d) for d in build["devices"] if d in ours), default=len(ours)))
-        for number, build in enumerate(builds[:_BUILDS]):
-            blocks += labelled_block("" if number else "builds", self._build(build, foreign.get(build["version"])), 1 + number)
-        blocks += labelled_block("", ", ".join(build["version"] for build in builds[_BUILDS:]), 2)
-        blocks += labelled_block("", f"for other devices: {', '.join(others)}" if others else None, 2)
-        rows: dict[str, list[str]] = {"works with": [], "requires": [], HARDWARE: [], "avoid": []}
+        ours = [*dict.fromkeys(device for route in self.facts.routes for device in route.devices)]
+        proved = {each.version for each in self.facts.releases_of(DEVICE) if each.proof}  # what a CPU needs not be
+        builds.sort(
+            key=lambda build: (
+                proved.isdisjoint(build["devices"]),
+                min((ours.index(device) for device in build["devices"] if device in ours), default=len(ours)),
+            )
+        )
+        most = _BUILDS if len(builds) <= _BUILDS else 1
+        for number, build in enumerate(builds[:most]):
+            yield "builds", self._build(build, foreign.get(build["version"])), 1 + number
+        yield "builds", ", ".join(build["version"] for build in builds[most:]), 1
+        yield "builds", f"for other devices: {', '.join(others)}" if others else "", 2
+
+    def _claim_rows(self, product: Product, entry: Content) -> Iterator[Row]:
+        """Yield what a release says of others, and others of it; what is alike under several conditions is said once."""
+        told: dict[str, dict[str, list[str]]] = {label: {} for label in _LABELS}  # by label and text, under which conditions
         for kind, (label, lead) in _KINDS.items():
             for claim in (claim for claim in entry["claims"] if claim["kind"] == kind):
                 if product.machine and all(term.startswith("os==") for term in claim["to"]):
                     continue  # a part of a machine is of a system by itself
                 if kind == "verified" and all(term.startswith(_MACHINE) for term in claim["to"]):
                     names = [self.value(HARDWARE, term.removeprefix(_MACHINE)) for term in claim["to"]]
-                    rows[HARDWARE] += [each.removeprefix("Intel ") for each in names]
+                    told["platforms"] |= {each.removeprefix("Intel "): [""] for each in names}
                 elif named := self._named(claim):
-                    rows[label].append(f"{lead}{named}{self._of_some(product, entry, claim)}")
-        links = [link for build in builds[:_BUILDS] for link in build["links"]]
-        if link := min(links, key=self._commonness, default=None):
-            needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE))
-            system = f"{self.value('os', link['os'])}, {self.value('arch', link['arch'])}"
-            rows["libraries"] = [f"libraries at run time ({system}): {needed}"] if needed else []
-        rows["works with"] += [] if builds else self._speakers(product, entry)
-        machine: dict[str, list[tuple[str, int]]] = {}
-        for label, text, weight in MachineText(self.facts).release_rows(product, entry["machine"]):
-            machine.setdefault(label, []).append((text, weight))
-        blocks += labelled_block("works with", "; ".join(dict.fromkeys(rows["works with"])), 2)
-        blocks += labelled_block("requires", "; ".join(dict.fromkeys(rows["requires"])), 2)
-        blocks += _several("" if rows["requires"] else "requires", machine.get("requires", []))
-        blocks += labelled_block("" if rows["requires"] else "requires", "; ".join(rows.get("libraries", ())), 5)
-        blocks += labelled_block("platforms", shortened(rows[HARDWARE]), 2)
-        blocks += _several("" if rows[HARDWARE] else "platforms", machine.get("platforms", []))
-        blocks += labelled_block("features", shortened(feature["feature"] for feature in entry["features"]), 4)
-        blocks += _several("known issues", machine.get("known issues", []))
-        blocks += labelled_block("evidence", entry["note"], 3)
-        blocks += labelled_block("untested", _points(entry), 1)
-        blocks += labelled_block("avoid", "; ".join(dict.fromkeys(rows["avoid"])), 2)
-        heading = Block(wrapped(f"{name}   {', '.join(days)}", "", "  ", "heading"))
-        return [heading, Block([BLANK]), *blocks] if blocks else [heading]
+                    condition = self._condition(claim["when"]) if claim["when"] else ""
+                    told[label].setdefault(f"{lead}{named}{self._of_some(product, entry, claim)}", []).append(condition)
+        told["works with"] |= {text: [""] for text in ([] if entry["builds"] else self._speakers(product, entry))}
+        for label, texts in told.items():
+            shown = [
+                f"{text} ({' or '.join(dict.fromkeys(conditions))})" if all(conditions) else text
+                for text, conditions in texts.items()
+            ]
+            yield label, shortened(shown) if label == "platforms" else "; ".join(shown), 2
+
+    def _libraries(self, product: Product, entry: Content) -> str:
+        """Return what a build links, on the commonest machine for which most was read."""
+        foreign = {element.version for element in self.facts.elements(product.id) if element.foreign}
+        links = (link for build in entry["builds"] if build["version"] not in foreign for link in build["links"])
+        link = min(links, key=self._commonness, default=None)
+        needed = shortened(name for name in link["needs"] if not name.startswith(_EVERYWHERE)) if link else ""
+        if not link or not needed:
+            return ""
+        return f"libraries at run time ({self.value('os', link['os'])}, {self.value('arch', link['arch'])}): {needed}"
 
     def _support(self, product: Product, entry: Content) -> str:
         """Return what is said of the end of a release, the rule of its product, or that nobody publishes either."""
@@ -197,7 +254,8 @@ class CatalogScreen(Names):
         for claim in entry["claimed_by"]:
             other = next((p for p in self.facts.products.values() if claim["of"].startswith(p.id)), None)
             if claim["kind"] == "verified" and other and other != product:
-                versions_by_label.setdefault(other.label, []).append(claim["of"].removeprefix(other.id).lstrip("= "))
+                versions = spec_in_words(claim["of"].removeprefix(other.id))
+                versions_by_label.setdefault(other.label, []).append(versions)
         return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
 
     def _commonness(self, link: Content) -> tuple[bool, int, int]:
@@ -229,14 +287,14 @@ class CatalogScreen(Names):
         return channel if known is None else known.name if known.url else "default index"
 
     def _named(self, claim: Content) -> str:
-        """Return what a claim is about: IPEX 2.8.0 or torch 2.8.*, under its condition."""
+        """Return what a claim is about: IPEX 2.8.0 or torch 2.8.*."""
         names = []
         for term in claim["to"]:
             product = next((p for p in self.facts.products.values() if term == p.id or term.startswith(f"{p.id}=")), None)
             if product and (version := term.removeprefix(product.id).lstrip("=")):
                 is_named = product.scheme == "listed"
                 names.append(self.value(product.id, version) if is_named else f"{product.label} {version}")
-        return shortened(names) + (f" ({self._condition(claim['when'])})" if names and claim["when"] else "")
+        return shortened(names)
 
     def _condition(self, when: str) -> str:
         """Return a condition with the names that people know: device xpu is Intel GPU."""
@@ -244,12 +302,14 @@ class CatalogScreen(Names):
         return ", ".join(", ".join(self.values(name, values.split(", "))) for name, _, values in parts)
 
     def eol_lines(
-        self, ends: list[Content], rules: list[Content], day: date, days: int, *, everything: bool = False
+        self, product: Product | None, days: int, *, version: str | None = None, everything: bool = False
     ) -> list[Line]:
         """Return what ends within some days, soonest first, what has ended, latest first, and what has no day."""
+        ends = self.ends(product, version, days)
+        rules = self.rules(product, version, ends)
         soon = self._by_day(sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"])))
         past = self._by_day([entry for entry in ends if entry["ended"]])
-        soon = soon or ([("", f"nothing ends within {days} days of {day}")] if days <= _FAR else [])
+        soon = soon or ([("", f"nothing ends within {days} days of {self.day}")] if days <= _FAR else [])
         later = sorted(self._rules(rules)) if rules and (everything or len(rules) == 1) else []
         rows = [(word, *row) for word, group in (("soon", soon), ("past", past), ("unknown", later)) for row in group]
         words = [word for word, _, _ in rows]
@@ -259,7 +319,7 @@ class CatalogScreen(Names):
         while lines and height_of(lines) > room:
             lines.pop()
         more = [f"--all: {len(named) - len(lines)} more"] if len(lines) < len(named) else []
-        return self._finished([Block(lines)], day, more, everything=True)
+        return [*lines, *self.edition.footer(*more)]
 
     def _rules(self, rules: list[Content]) -> Iterator[tuple[str, str]]:
         for entry in rules:
@@ -286,12 +346,11 @@ class CatalogScreen(Names):
         whole = list(dict.fromkeys(series_of(head, name) for name in names))
         return f"{head.label} {shortened(whole if len(whole) < len(names) else names)}{mark}"
 
-    def _finished(self, blocks: list[Block], day: date, more: list[str], *, everything: bool = False) -> list[Line]:
-        foot = [BLANK, *wrapped(messages.footer(self.facts.meta["data_date"], day.toordinal(), more), "  ", style="dim")]
-        return fitted([*blocks, Block(foot)], _UNLIMITED if everything else HEIGHT)
+    def _finished(self, blocks: list[Block], more: str) -> list[Line]:
+        return fitted([*blocks, Block(self.edition.footer(more))])
 
 
-def release_row(release: Content, end: str | None = None) -> tuple[str, ...]:
+def _row(release: Content, end: str | None = None) -> tuple[str, ...]:
     """Return a release as a row: version, day, builds, state, which `end` of its product adds nothing to, and names."""
     builds = [build for build in release["builds"] if build != release["version"]]
     state = ["yanked"] if release["yanked"] else []
@@ -309,16 +368,7 @@ def release_row(release: Content, end: str | None = None) -> tuple[str, ...]:
 
 def _brief(release: Content, end: str | None = None) -> tuple[str, ...]:
     """Return the row of a release without its further names."""
-    return (*release_row(release, end)[:-1], release["name"] or "")
-
-
-def _several(label: str, rows: list[tuple[str, int]]) -> list[Block]:
-    """Return texts below one label, each with its weight."""
-    return [
-        block
-        for n, (text, weight) in enumerate(row for row in rows if row[0])
-        for block in labelled_block("" if n else label, text, weight)
-    ]
+    return (*_row(release, end)[:-1], release["name"] or "")
 
 
 def _notices(notices: list[Content]) -> str:
@@ -334,3 +384,86 @@ def _points(entry: Content) -> str:
 
 def _marked(day: str, kind: str, entry: Content) -> str:
     return f"{day} (disputed)" if kind in entry["disputed"] else day
+
+
+# -- all that is known: what `show --why` prints ------------------------------------------------------------------------
+
+
+def _product_lines(product: Product, content: Content, day: date) -> list[str]:
+    lines = [f"{product.name} ({product.id}), {product.role}"]
+    if product.distribution:
+        lines.append(f"distribution: {product.distribution}")
+    if content["eol"]:
+        lines.append(f"end of life: {content['eol']}{_over(content['eol'], day)}")
+    if rule := content["eol_rule"]:
+        lines.append(f"support: {messages.support_rule(rule['published'], rule['says'])}")
+        lines += [f"  source: {source['text']}" for source in rule["sources"]]
+    if other := content["replaced_by"]:
+        on = f" on {other['device']}" if other.get("device") else ""
+        lines.append(f"replaced by: {other['product']} {other['version']}{on}")
+    lines += _notice_lines(content["security"], "")
+    if content["note"]:
+        lines.append(f"note: {content['note']}")
+    lines += ["", f"{len(content['releases'])} releases, newest first:"]
+    lines += [f"  {'  '.join(filter(None, _row(release)))}" for release in content["releases"]]
+    if content["disputes"]:
+        lines += ["", "disputed:", *(line for dispute in content["disputes"] for line in disputes.lines(dispute, "- "))]
+    return lines
+
+
+def _notice_lines(notices: list[Content], indent: str) -> Iterator[str]:
+    for notice in notices:
+        yield f"{indent}security: {notice['message']} ({notice['since']})"
+        yield from (f"{indent}  source: {s['url'] or s['text']}" for s in notice["sources"])
+
+
+def _release_lines(entry: Content, day: date) -> str:
+    lines = [entry["version"]]
+    if entry["released"]:
+        basis = f" ({entry['released_basis']})" if entry["released_basis"] else ""
+        lines.append(f"  released: {_marked(entry['released'], 'released', entry)}{basis}")
+    if entry["eol"]:
+        last = _marked(entry["eol"], "end-of-life", entry)
+        lines.append(f"  end of life: {last}{_over(entry['eol'], day)}")
+    lines += _notice_lines(entry["security"], "  ")
+    if entry["note"]:
+        lines.append(f"  note: {entry['note']}")
+    for build in entry["builds"]:
+        state = [build["stage"]] if build["stage"] != "stable" else []
+        if build["yanked"]:
+            state.append(f"yanked: {(build['yank_reason'] or 'no reason given').rstrip('.')}")
+        more = f" ({'; '.join(state)})" if state else ""
+        where = f" from {', '.join(build['channels'])}" if build["channels"] else ""
+        lines.append(f"  build {build['version']} for {', '.join(build['devices']) or 'any device'}{where}{more}")
+        for wheel in build["wheels"]:
+            mark = " (inferred)" if wheel["basis"] == "inferred" else ""
+            lines.append(f"    {wheel['os']} {wheel['arch']}: Python {', '.join(wheel['python'])}{mark}")
+        for link in build["links"]:
+            remarks = [*(f"nothing of {name}" for name in link["unlinked"]), *([link["conflict"]] if link["conflict"] else [])]
+            lines.append(f"    {link['os']} {link['arch']} links: {'; '.join([', '.join(link['needs']), *remarks])}")
+    for title, claims in (("says", entry["claims"]), ("others say", entry["claimed_by"])):
+        if claims:
+            lines.append(f"  {title}:")
+        for claim in claims:
+            when = f" when {claim['when']}" if claim["when"] else ""
+            lines.append(f"    {claim['of']} {claim['kind']} {messages.terms(claim['to'])}{when} [{claim['basis']}]")
+            lines += [f"      {name}: {claim[name]}" for name in ("reason", "note") if name in claim]
+            lines += [f"      disputed: {d['about']} (below)" for d in claim.get("disputes", ())]
+            lines += [f"      source: {s['url'] or s['text']}" for s in claim["sources"][:2]]
+    lines += [line for dispute in entry["disputes"] for line in disputes.lines(dispute, indent="  ")]
+    for name, value in entry["machine"].items():
+        lines += [f"  {name.replace('_', ' ')}: {_said(record)}" for record in value]
+    lines += feature_lines(entry["features"])
+    lines += [f"  source: {s['url'] or s['text']}" for s in entry["sources"]]
+    return "\n".join(lines) + "\n"
+
+
+def _said(record: Content | str) -> str:
+    """Return a record as its keys and values, without those that say nothing."""
+    if isinstance(record, str):
+        return record
+    return "; ".join(f"{key.replace('_', ' ')} {value}" for key, value in record.items() if value not in (None, [], {}))
+
+
+def _over(last_day: str, day: date) -> str:
+    return " (over)" if last_day < day.isoformat() else ""

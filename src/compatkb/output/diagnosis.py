@@ -15,7 +15,7 @@ from compatkb.output.documents import Edition, short, source_payloads
 from compatkb.output.issue_text import issue_condition, issue_headline, target_in_words
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
-from compatkb.output.screen import BLANK, HEIGHT, WIDTH, Block, Line, command, fitted, labelled_block, text_of, wrapped
+from compatkb.output.screen import BLANK, WIDTH, Block, Line, Row, command, fitted, labelled_rows, text_of, wrapped
 from compatkb.output.things import Instead, StackView, listed, python_ranges
 from compatkb.output.view import CauseView, Near
 from compatkb.request.lookup import is_newer, newest_known
@@ -48,7 +48,6 @@ class DiagnosisView:
     """What is said of an error, as it is shown."""
 
     edition: Edition
-    day: date
     diagnosis: Diagnosis
     candidates: tuple[Candidate, ...]  # known issues with their title and cures in words
     causes: tuple[CauseView, ...]  # what the data say against the versions that the text names
@@ -92,7 +91,7 @@ class _DiagnosisPresenter(Presenter):
             if (name := self.facts.distribution(read.product, read.version) or products[read.product].distribution)
         }
         return DiagnosisView(
-            Edition(self.facts.meta["data_date"], day), day, diagnosis,
+            Edition(self.facts.meta["data_date"], day), diagnosis,
             tuple(map(self._candidate, diagnosis.candidates)),
             tuple(map(self.cause, diagnosis.answer.causes)) if diagnosis.answer else (),
             tuple(map(self._wanted, diagnosis.wanted)),
@@ -186,32 +185,27 @@ def diagnosis_lines(view: DiagnosisView, shell: str = POSIX) -> list[Line]:
     blocks = [Block([head]), *(Block([_shown(hit.line, hit.text)], n) for n, hit in enumerate(hits[:_LINES]))]
     steps = list(_commands(view, shell))
     blocks.append(Block([BLANK, *steps, BLANK] if steps else [BLANK]))
-    blocks += _row("detected", "; ".join(_detected(view)), 1)
+    blocks += labelled_rows((label, (text or "").rstrip("."), weight) for label, text, weight in _rows(view, first))
+    return fitted([*blocks, Block(view.edition.footer())])
+
+
+def _rows(view: DiagnosisView, first: Candidate | None) -> Iterator[Row]:
+    """Yield what stands below the commands."""
+    yield "detected", "; ".join(_detected(view)), 1
+    is_sure = first is not None and first.proven
     if first:
-        blocks += _row("cause", _why(view, first), 3)
-        blocks += _row("confirm", first.confirm, 4)
-        for number, step in enumerate(_fixes(view, first)):
-            blocks += _row("" if number else "fix", step, number * 2)
-        for number, other in enumerate(_others(view)):
-            word = "or" if other.issue else "or possibly"
-            blocks += _row("" if number else "untested", f"{word}: {other.title} (line {other.hits[0].line})", 7)
-    if first is None or not first.proven:
-        blocks += _row("known issues", _beside(view), 5)
-    blocks += _row("also works", _kept(view), 4)
-    blocks += _row("avoid", first.avoid if first else None, 5)
-    if first is None or not first.proven:
-        missing = "; ".join(_MISSING[kind] for kind in view.diagnosis.missing[:_STEPS])
-        blocks += _row("missing", missing, 0 if first is None else 6)
-    blocks += _row("next", _next(view), 6)
-    if first and first.sources:
-        blocks += _row("reported in", short(first.sources[0]), 6)
-    foot = messages.footer(view.edition.data_date, view.day.toordinal())
-    blocks.append(Block([BLANK, *wrapped(foot, "  ", style="dim")]))
-    return fitted(blocks, HEIGHT)
-
-
-def _row(label: str, text: str | None, weight: float = 0) -> list[Block]:
-    return labelled_block(label, text.rstrip(".") if text else None, weight)
+        yield "cause", _why(view, first), 3
+        yield "confirm", first.confirm, 4
+        yield from (("fix", step, number * 2) for number, step in enumerate(_fixes(view, first)))
+        for other in _others(view):
+            yield "untested", f"{'or' if other.issue else 'or possibly'}: {other.title} (line {other.hits[0].line})", 7
+    yield "known issues", "" if is_sure else _beside(view), 5
+    yield "also works", _kept(view), 4
+    yield "avoid", first.avoid if first else None, 5
+    missing = "; ".join(_MISSING[kind] for kind in view.diagnosis.missing[:_STEPS])
+    yield "missing", "" if is_sure else missing, 6 if first else 0
+    yield "next", _next(view), 6
+    yield "reported in", short(first.sources[0]) if first and first.sources else None, 6
 
 
 def _shown(number: int, text: str) -> Line:

@@ -126,9 +126,7 @@ def _payload(row: DisputeRecord) -> "DisputeJson":
 
 def mark(dispute: "DisputeJson") -> str:
     """Return what an answer says of a dispute that it rests on: what it is about, and what was decided when."""
-    if dispute["holds"] is None:
-        return f"{dispute['about']}; undecided, last checked on {dispute['decided']}"
-    return f"{dispute['about']}; decided {dispute['decided']}: {dispute['holds']}"
+    return f"{dispute['about']}; {decided(dispute)}"
 
 
 def decided(dispute: "DisputeJson") -> str:
@@ -138,10 +136,10 @@ def decided(dispute: "DisputeJson") -> str:
     return f"decided {dispute['decided']}: {dispute['holds']}"
 
 
-def lines(dispute: "DisputeJson") -> list[str]:
-    """Return both sides with their sources, the decision, its day and reason: lines that start with their indentation."""
-    text_lines = [dispute["about"]]
+def lines(dispute: "DisputeJson", head: str = "disputed: ", indent: str = "") -> list[str]:
+    """Return both sides with their sources, the decision, its day and reason, below what they are about."""
+    text_lines = [f"{head}{dispute['about']}"]
     for position in dispute["positions"]:
         text_lines.append(f"  says: {position['text']}")
         text_lines += [f"    source: {source['url'] or source['text']}" for source in position["sources"]]
-    return [*text_lines, f"  {decided(dispute)}", f"  reason: {dispute['reason']}"]
+    return [indent + line for line in (*text_lines, f"  {decided(dispute)}", f"  reason: {dispute['reason']}")]

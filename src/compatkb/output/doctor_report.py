@@ -1,5 +1,6 @@
 """What is said about a machine: the first screen of `doctor` (verdict, command, what changes, what is wrong), and JSON."""
 
+from collections.abc import Iterator
 from datetime import date
 from functools import reduce
 from operator import or_
@@ -17,7 +18,7 @@ from compatkb.output.issue_text import GRAVE, issue_line, place_issues
 from compatkb.output.labels import Names
 from compatkb.output.payload import instead_payload, request_payload, stack_brief
 from compatkb.output.presenter import Presenter, request_of
-from compatkb.output.screen import BLANK, HEIGHT, Block, Line, command, fitted, labelled, labelled_block, wrapped
+from compatkb.output.screen import BLANK, Block, Line, Row, command, fitted, labelled, labelled_rows, wrapped
 from compatkb.output.things import Instead, StackIssue, StackView, listed, python_ranges
 from compatkb.output.view import CauseView
 from compatkb.store.reader import Snapshot
@@ -33,7 +34,6 @@ class ExaminationView:
     """What is said of a machine, as it is shown."""
 
     edition: Edition
-    day: date
     examination: Examination
     asked: str  # what is installed and where, in words; empty where nothing was asked
     system: str | None  # its name
@@ -50,7 +50,6 @@ def present_examination(facts: Snapshot, examination: Examination, day: date) ->
     answer, best, shown = examination.answer, examination.best, Presenter(facts, request_of(examination.answer, day))
     return ExaminationView(
         Edition(facts.meta["data_date"], day),
-        day,
         examination,
         shown.asked(answer.request) if answer else "",
         shown.value("os", examination.system) if examination.system else None,
@@ -84,18 +83,21 @@ def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
     blocks = [Block(wrapped(sentence, f"{messages.SIGNS[style]} {head}   ", "  ", style))]
     steps = install_commands(view, shell)
     blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
-    blocks += _reasons(view, numbers)
-    blocks += _have(view)
-    blocks += labelled_block("known issues", _known(view), 3)
-    blocks += _changes(view)
-    blocks += [_remark(remark) for remark in examination.remarks if remark is not headline_remark or remark.fix]
-    blocks += _beside(view, shell)
+    missing = "" if examination.best else "no stack is known to work on this machine"
+    blocks += labelled_rows([*_reasons(view, numbers), *_have(view), ("known issues", _known(view), 3), *_changes(view)])
+    blocks += _warnings(view.best if examination.steps else None)
+    blocks += [
+        block
+        for remark in examination.remarks
+        if remark is not headline_remark or remark.fix
+        for block in labelled_rows([_remark(remark)])
+    ]
+    blocks += [*_warnings(None if examination.steps else view.best), *_beside(view, shell)]
     blocks += [Block(labelled("note", remark), 3) for remark in examination.machine.remarks]
-    blocks += labelled_block("missing", "" if examination.best else "no stack is known to work on this machine")
+    blocks += labelled_rows([("missing", missing, 0)])
     for number, source in enumerate(numbers.sources, 1):
         blocks.append(Block(wrapped(short(source), f"  [{number}] ", "      ", "dim"), 4))
-    blocks.append(Block([BLANK, *wrapped(messages.footer(view.edition.data_date, view.day.toordinal()), "  ", style="dim")]))
-    return fitted(blocks, HEIGHT)
+    return fitted([*blocks, Block(view.edition.footer())])
 
 
 def _headline(view: ExaminationView) -> tuple[str, str, str, Remark | None]:
@@ -130,17 +132,14 @@ def install_commands(view: ExaminationView, shell: str = POSIX) -> list[str]:
     return [*lines, *(python + line.removeprefix("python") for line in commands.pip_commands(view.best, shell))]
 
 
-def _reasons(view: ExaminationView, numbers: Numbers) -> list[Block]:
-    """Return why what is installed does not work."""
-    blocks = []
+def _reasons(view: ExaminationView, numbers: Numbers) -> Iterator[Row]:
+    """Yield why what is installed does not work."""
     for number, cause in enumerate(view.causes[:_REASONS] if view.examination.verdict == "does-not-work" else ()):
-        text = f"{cause.message} {numbers.marks(cause.sources[:1])}"
-        blocks += labelled_block("" if number else "cause", text, number)
-    return blocks
+        yield "cause", f"{cause.message} {numbers.marks(cause.sources[:1])}", number
 
 
-def _have(view: ExaminationView) -> list[Block]:
-    """Return what is there: packages, GPU, system, driver, run-time libraries, variables."""
+def _have(view: ExaminationView) -> Iterator[Row]:
+    """Yield what is there: packages, GPU, system, driver, run-time libraries, variables."""
     examination, machine = view.examination, view.examination.machine
     main = [f"{h.installed.name} {h.installed.version or '(no version)'}" for h in examination.held if h.main]
     rest = [f"{h.installed.name} {h.installed.version}" for h in examination.held if not h.main]
@@ -156,8 +155,7 @@ def _have(view: ExaminationView) -> list[Block]:
         rows.append((", ".join(f"{name} {version}" for name, version in machine.drivers[:_MANY]) + series, 3))
     rows += [(f"also: {', '.join(rest[:_MANY])}{more}" if rest else "", 5), (", ".join(machine.libraries[:_REASONS]), 4)]
     rows.append((", ".join(f"{name}={text}" for name, text in machine.variables), 4))
-    told = [(text, weight) for text, weight in rows if text]
-    return [block for n, (text, weight) in enumerate(told) for block in labelled_block("" if n else "detected", text, weight)]
+    yield from (("detected", text, weight) for text, weight in rows)
 
 
 def _known(view: ExaminationView) -> str:
@@ -167,34 +165,33 @@ def _known(view: ExaminationView) -> str:
     return "; ".join(map(issue_line, told[:_REASONS])) + more
 
 
-def _changes(view: ExaminationView) -> list[Block]:
-    """Return what changes from what is installed to the stack that the commands install."""
+def _changes(view: ExaminationView) -> Iterator[Row]:
+    """Yield what changes from what is installed to the stack that the commands install."""
     steps = view.examination.steps
     if view.best is None or not steps:
-        return []
+        return
     parts = [f"{s.distribution} {s.before} to {s.after}" for s in steps if s.before and s.after]
     parts += [f"remove {s.distribution} {s.before}" for s in steps if not s.after]
     if added := [f"{s.distribution} {s.after}" for s in steps if not s.before]:
         parts.append(f"{'also ' if parts else ''}install {listed(added)}")
-    verdict = messages.signed(view.best.verdict)
-    blocks = [Block(labelled("fix", f"{'; '.join(parts)}   ({verdict})"))]
-    if view.moved:
-        blocks += labelled_block("", f"{listed(view.moved)}; everything else that you fixed stays", 3)
-    warned = messages.warnings_in_brief(view.best.warnings)
-    return [*blocks, *(Block(labelled("warning", text)) for text in warned)]
+    yield "fix", f"{'; '.join(parts)}   ({messages.signed(view.best.verdict)})", 0
+    yield "fix", f"{listed(view.moved)}; everything else that you fixed stays" if view.moved else "", 3
 
 
-def _remark(remark: Remark) -> Block:
+def _warnings(stack: StackView | None) -> list[Block]:
+    """Return the warnings of a stack, each with its label."""
+    return [Block(labelled("warning", text)) for text in messages.warnings_in_brief(stack.warnings if stack else ())]
+
+
+def _remark(remark: Remark) -> Row:
     word = "error" if remark.level is Severity.ERROR else "warning"
     fix = f"; {remark.fix}" if remark.fix else ""
-    return Block(labelled(word, f"{remark.message}{fix} ({remark.rule})"), 0 if word == "error" else 2)
+    return word, f"{remark.message}{fix} ({remark.rule})", 0 if word == "error" else 2
 
 
 def _beside(view: ExaminationView, shell: str) -> list[Block]:
-    """Return the warnings of what is installed, what takes the place of what has ended, and the proven stack."""
-    blocks = []
-    if view.best and not view.examination.steps:
-        blocks += [Block(labelled("warning", text)) for text in messages.warnings_in_brief(view.best.warnings)]
+    """Return what takes the place of what has ended, and the proven stack."""
+    blocks: list[Block] = []
     instead, proven = view.instead, view.proven
     if instead:
         ended = listed([product.label for product in instead.ended])
@@ -204,9 +201,8 @@ def _beside(view: ExaminationView, shell: str) -> list[Block]:
     if proven and not (instead and [b.key for b in instead.stack.packages] == [b.key for b in proven.packages]):
         stays = view.examination.machine.python in (None, *(python.id for python in proven.python))
         other = "" if stays else f" on Python {python_ranges(proven.python)}"
-        blocks += labelled_block(
-            "also works", f"documented or tested: {proven.main_name}{other}   ({messages.signed(proven.verdict)})", 3
-        )
+        text = f"documented or tested: {proven.main_name}{other}   ({messages.signed(proven.verdict)})"
+        blocks += labelled_rows([("also works", text, 3)])
     return blocks
 
 

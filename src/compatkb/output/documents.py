@@ -66,11 +66,6 @@ class Edition(NamedTuple):
         as_of = {"as_of": self.day.isoformat()} if self.day else {}
         return {"schema": SCHEMA, "data_date": self.data_date, **as_of}
 
-    @property
-    def foot(self) -> str:
-        """The line that a text ends with: the day that it is for, and the day of the data."""
-        return f"(as of {self.day}, data of {self.data_date})\n"
-
     def footer(self, *more: str) -> "list[Line]":
         """Return the last lines of a screen: the day of the data, that asked about if it is earlier, where more is."""
         from compatkb.output.messages import footer
@@ -78,9 +73,13 @@ class Edition(NamedTuple):
 
         return [BLANK, *wrapped(footer(self.data_date, self.day.toordinal() if self.day else _LAST, more), "  ", style="dim")]
 
+    def record(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a document: its head, then what it is about."""
+        return {**self.head, **content}
+
     def document(self, content: Mapping[str, Any]) -> str:
-        """Return a document as text: its head, then what it is about."""
-        return json_text({**self.head, **content})
+        """Return the same as text."""
+        return json_text(self.record(content))
 
 
 def json_text(content: object) -> str:

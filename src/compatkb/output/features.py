@@ -172,12 +172,15 @@ def _of(statement: Content, device: str, system: str) -> bool:
 
 def release_lines(features: Iterable[Content]) -> list[str]:
     """Return the lines about features that stand below a version."""
-    lines = []
-    for entry in features:
-        lines.append(f"    {entry['feature']}: {_sentence(entry)}")
-        lines += [f"      note: {entry['note']}"] if entry["note"] else []
-        lines += [f"      source: {s['url'] or s['text']}" for s in entry["sources"][:2]]
+    lines = [line for entry in features for line in _statement(entry["feature"], entry, "    ")]
     return ["  features:", *lines] if lines else []
+
+
+def _statement(head: str, statement: Content, indent: str) -> list[str]:
+    """Return a statement with its remarks and sources."""
+    remarks = [f"{name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
+    remarks += [f"source: {source['url'] or source['text']}" for source in statement["sources"]]
+    return [f"{indent}{head}: {_sentence(statement)}", *(f"{indent}  {remark}" for remark in remarks)]
 
 
 def asked_features(facts: Snapshot, words: Sequence[str], clock: Clock) -> Features:
@@ -248,12 +251,8 @@ def _spans(series: list[tuple[str, str | None, bool]]) -> tuple[str, str]:
 
 def _told(entry: Content) -> list[str]:
     """Return every statement about a feature with its sources."""
-    lines = [f"  note: {entry['note']}"] if entry["note"] else []
-    for statement in entry["statements"]:
-        lines.append(f"  {statement['of']}{statement['versions']}: {_sentence(statement)}")
-        lines += [f"    {name}: {statement[name]}" for name in ("reason", "note") if statement[name]]
-        lines += [f"    source: {s['url'] or s['text']}" for s in statement["sources"]]
-    return lines
+    said = (_statement(f"{statement['of']}{statement['versions']}", statement, "  ") for statement in entry["statements"])
+    return [*([f"  note: {entry['note']}"] if entry["note"] else []), *(line for lines in said for line in lines)]
 
 
 def features_table(asked: Features) -> str:

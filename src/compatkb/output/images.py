@@ -11,7 +11,7 @@ from compatkb.output import disputes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.labels import DEVICE, Names
-from compatkb.output.screen import BLANK, Block, Line, columns, command, fitted, labelled_block, wrapped
+from compatkb.output.screen import BLANK, Block, Line, columns, command, fitted, labelled_rows, wrapped
 from compatkb.output.things import listed
 from compatkb.store.queries.images import ImageRecord, RunRecord
 from compatkb.store.reader import Snapshot
@@ -109,22 +109,23 @@ def image_lines(content: Content, edition: Edition, names: Names, *, why: bool =
     parts = listed([names.term(part["is"]) for part in entry["contains"]])
     bases = {part["basis"] for part in entry["contains"]}
     based = f" ({_BASED[only]})" if len(bases) == 1 and (only := next(iter(bases))) in _BASED else ""
-    blocks += labelled_block("requires", "; ".join(entry["run_notes"]))
-    blocks += labelled_block("platforms", names.value(DEVICE, entry["device"]))
-    blocks += labelled_block("contents", f"{parts}{based}" if parts else "")
-    blocks += labelled_block("warning", "; ".join(_warnings(entry, names, edition.day)))
-    blocks += labelled_block("known issues", entry["note"], 1)
     about = listed([dispute["about"] for dispute in entry["disputes"] if dispute["holds"] is None])
-    blocks += labelled_block("untested", about and f"sources disagree about {about}", 1)
+    blocks += labelled_rows(
+        [
+            ("requires", "; ".join(entry["run_notes"]), 0),
+            ("platforms", names.value(DEVICE, entry["device"]), 0),
+            ("contents", f"{parts}{based}" if parts else "", 0),
+            ("warning", "; ".join(_warnings(entry, names, edition.day)), 0),
+            ("known issues", entry["note"], 1),
+            ("untested", about and f"sources disagree about {about}", 1),
+        ]
+    )
     if not why:
         return fitted([*blocks, Block(edition.footer("--why: sources"))])
     lines = [line for block in blocks for line in block.lines] + [BLANK]
     for dispute in entry["disputes"]:
         top, *rest = disputes.lines(dispute)
-        lines += [
-            *wrapped(f"disputed: {top}", "  ", "    "),
-            *(part for text in rest for part in wrapped(text.strip(), "    ")),
-        ]
+        lines += [*wrapped(top, "  ", "    "), *(part for text in rest for part in wrapped(text.strip(), "    "))]
     lines += [Line(f"  source: {source['url'] or source['text']}") for source in entry["sources"]]
     return [*lines, *edition.footer()]
 

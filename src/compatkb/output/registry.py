@@ -6,6 +6,7 @@ the form is asked for.
 
 from collections.abc import Callable
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -37,10 +38,10 @@ _REPORTS = {
 FORMS = {
     "resolve": _ANSWERS,
     "explain": _ANSWERS,
-    "list": _from("output.catalog", text="list_lines", json="list_json"),
+    "list": _from("output.catalog_screen", text="CatalogScreen.list_lines", json="CatalogScreen.list_json"),
     "features": _from("output.features", text="features_screen", json="features_json", markdown="features_table"),
     "search": _from("output.search_results", text="search_lines", json="search_json"),
-    "eol": _from("output.catalog", text="eol_screen", json="eol_json"),
+    "eol": _from("output.catalog_screen", text="CatalogScreen.eol_lines", json="CatalogScreen.eol_json"),
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
     "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
     "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
@@ -65,5 +66,5 @@ class Wanted(NamedTuple):
 def form(command: str, name: str) -> "Callable[..., str | list[Line]]":
     """Return what makes a form of a command's output."""
     module, _, function = FORMS[command][name].partition(":")
-    formatter: Callable[..., str | list[Line]] = getattr(import_module(f"compatkb.{module}"), function)
+    formatter: Callable[..., str | list[Line]] = attrgetter(function)(import_module(f"compatkb.{module}"))
     return formatter

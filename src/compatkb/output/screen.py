@@ -34,6 +34,8 @@ class Block(NamedTuple):
     weight: float = 0
 
 
+Row = tuple[str, str | None, float]
+"""A label, a text, and the weight of the block that they make."""
 BLANK = Line("")
 _GAP = 2
 """Blanks between columns."""
@@ -104,9 +106,15 @@ def labelled(label: str, text: str) -> list[Line]:
     return wrapped(text, head, " " * len(head), "label")
 
 
-def labelled_block(label: str, text: str | None, weight: float = 0) -> list[Block]:
-    """Return a text behind its label as a block; no block where there is no text."""
-    return [Block(labelled(label, text), weight)] if text else []
+def labelled_rows(rows: Iterable[Row]) -> list[Block]:
+    """Return texts behind their labels as blocks, a label once for texts that follow each other; none for no text."""
+    told = [row for row in rows if row[1]]
+    before = ["", *(label for label, _, _ in told)]
+    return [
+        Block(labelled("" if label == last else label, text), weight)
+        for (label, text, weight), last in zip(told, before, strict=False)
+        if text
+    ]
 
 
 def command(text: str, indent: int = 4) -> Line:

@@ -4,7 +4,6 @@ Answers and the states of buttons are kept, since a visitor goes from page to pa
 alone are not. The JSON API does not come by here: `responses` asks the engine itself, and the server keeps what it sent.
 """
 
-import json
 from collections import OrderedDict
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +12,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
-from compatkb.output import catalog
+from compatkb.output.catalog import Catalog
 from compatkb.output.images import repository_content
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
@@ -39,18 +38,19 @@ class Asker:
 
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
-        self.form = FormValues(facts)
+        self.form, self.catalog = FormValues(facts), Catalog(facts, clock.day)
         self._answers: OrderedDict[PageQuestion, Answer] = OrderedDict()
         self._states: OrderedDict[PageQuestion, ChoiceState] = OrderedDict()
 
     @memoized
     def product(self, product: str) -> Record:
         """Return what `show PRODUCT --format json` prints."""
-        return read(catalog.product_json(self.facts, self.facts.products[product], self.clock.day))
+        return self.catalog.edition.record(self.catalog.product(self.facts.products[product]))
 
     def release(self, product: str, version: str) -> Record:
         """Return what `show PRODUCT VERSION --format json` prints."""
-        return read(catalog.release_json(self.facts, self.facts.products[product], version, self.clock.day))
+        releases = self.catalog.chosen(self.facts.products[product], version)
+        return self.catalog.edition.record({"product": product, "releases": releases})
 
     def repositories(self) -> list[Record]:
         """Return the tags of each image repository."""
@@ -97,12 +97,6 @@ class Asker:
             return ChoiceState(False)
         reasons = [cause.message for cause in present(self.facts, known).causes[:1]]
         return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
-
-
-def read(text: str) -> Record:
-    """Return what a command prints as JSON."""
-    record: Record = json.loads(text)
-    return record
 
 
 def _keep(cache: OrderedDict[PageQuestion, T], question: PageQuestion, entry: T) -> None:

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
-from compatkb.output import catalog, messages, timeline
+from compatkb.output import messages, timeline
 from compatkb.output.labels import Names, series_of
 from compatkb.output.statistics import Statistics
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
 from compatkb.web.answer_view import WORDS, recipes, shown_of
 from compatkb.web.api_schema import CALLS, FILES
-from compatkb.web.asker import Record, read
+from compatkb.web.asker import Record
 from compatkb.web.choices import SHORT
 from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
@@ -43,7 +43,7 @@ def paths(site: Site) -> Iterator[tuple[str, str, str]]:
 
 def products_page(site: Site) -> str:
     """Return the list of products."""
-    rows = read(catalog.list_json(site.facts, None, site.asker.clock.day))["products"]
+    rows = site.asker.catalog.products()
     groups = [(title, [row for row in rows if row["role"] == role]) for role, title in ROLES.items()]
     return site.render(
         "products.html", "products.html", "Releases – compatkb", groups=groups, file_name=file_name,
@@ -306,8 +306,8 @@ def eol_page(site: Site) -> str:
     """Return the ends of life: patches by their series, runtime packages folded."""
     facts = site.facts
     groups: dict[tuple[str, str, str], Record] = {}
-    content = read(catalog.eol_json(facts, None, site.asker.clock.day, _LONG))
-    for entry in content["ends"]:
+    ends = site.asker.catalog.ends(None, None, _LONG)
+    for entry in ends:
         product, version = facts.products[entry["product"]], entry["version"]
         series = series_of(product, version)
         named = {
@@ -325,7 +325,7 @@ def eol_page(site: Site) -> str:
         ("Still to come", sorted((r for r in main if not r["ended"]), key=lambda r: r["last_day"])),
         ("Past", sorted((r for r in main if r["ended"]), key=lambda r: r["last_day"], reverse=True)),
     ]
-    rules = [{**rule, "name": facts.products[rule["product"]].name} for rule in content["rules"]]
+    rules = [{**rule, "name": facts.products[rule["product"]].name} for rule in site.asker.catalog.rules(None, None, ends)]
     return site.render(
         "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, rules=rules,
         support_rule=messages.support_rule, description="What ends when.",

@@ -14,7 +14,7 @@ from compatkb.core.clock import Clock
 from compatkb.core.vocabulary import Role
 from compatkb.engine.known_issues import known_issues
 from compatkb.errors import CompatkbError
-from compatkb.output import catalog, commands, timeline
+from compatkb.output import commands, timeline
 from compatkb.output.documents import Edition
 from compatkb.output.labels import PYTHON, SYSTEM, series_of
 from compatkb.output.messages import VERDICTS
@@ -22,7 +22,7 @@ from compatkb.output.payload import answer_payload
 from compatkb.output.view import AnswerView
 from compatkb.version import __version__
 from compatkb.web.api_schema import CALLS, FILES, openapi
-from compatkb.web.asker import Asker, read
+from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import answer_path, file_name
@@ -69,10 +69,10 @@ class MachineFiles:
             "index.json",
             lambda: _text({**head, "program": __version__, "paths": list(FILES), **calls, "openapi": "openapi.yaml"}),
         )
-        yield "products.json", lambda: _text(read(catalog.list_json(self.facts, None, self.clock.day)))
+        yield "products.json", lambda: _text({**head, "products": self.records.catalog.products()})
         yield "images.json", lambda: _text({**head, "repositories": self.records.repositories()})
         yield "issues.json", lambda: _text({**head, "issues": list(self._issues())})
-        yield "eol.json", lambda: catalog.eol_json(self.facts, None, self.clock.day, _LONG)
+        yield "eol.json", lambda: self.records.catalog.eol_json(None, _LONG)
         yield "timeline.json", lambda: timeline.payload(timeline.select(self.facts, self.clock.day))
         providers = {route.provider for route in self.facts.routes}
         for product in self.facts.products.values():

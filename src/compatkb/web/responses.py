@@ -10,7 +10,8 @@ from compatkb.catalog.search import search as find
 from compatkb.core.clock import Clock
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
-from compatkb.output import catalog, features
+from compatkb.output import features
+from compatkb.output.catalog import Catalog
 from compatkb.output.documents import Edition, json_text
 from compatkb.output.images import repository_content
 from compatkb.output.payload import answer_json
@@ -153,14 +154,14 @@ class Api:
         if product.role == "feature":
             return features.features_json(features.asked_features(self.facts, [product.id], self.clock))
         if version:
-            return catalog.release_json(self.facts, product, version, day)
-        return catalog.product_json(self.facts, product, day)
+            return Catalog(self.facts, day).release_json(product, version)
+        return Catalog(self.facts, day).product_json(product)
 
     def eol(self, parameters: Parameters) -> str:
         """Return ends of life as JSON; raises UsageError."""
         given, day = self._read(parameters, "product", "within")
         product = find_product(self.facts, given["product"]) if "product" in given else None
-        return catalog.eol_json(self.facts, product, day, parse_days(given.get("within", "90d")))
+        return Catalog(self.facts, day).eol_json(product, parse_days(given.get("within", "90d")))
 
     def search(self, parameters: Parameters) -> str:
         """Return the records that have all of some words as JSON; raises UsageError."""
