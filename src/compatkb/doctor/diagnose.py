@@ -325,11 +325,11 @@ class _Diagnosing(StackFinder):
             if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and others):
                 weights[name] = weights.get(name, 0) + _SILENT - _LEAST * record["denied"]
         works = answer is not None and answer.verdict.is_usable
-        for name in weights:
-            if causes[name]["kind"] in denied:
+        for name, record in ((name, causes[name]) for name in weights):
+            if record["kind"] in denied:
                 weights[name] += _DENIED
-            elif works and causes[name]["kind"] == "version" and not causes[name]["works_elsewhere"]:
-                weights[name] -= _FITS
+            elif works and record["kind"] == "version" and not (record["newest"] or record["works_elsewhere"]):
+                weights[name] -= _FITS  # but a fault of one release is none of how versions fit
         made = []
         for name in sorted(weights, key=lambda name: -weights[name]):
             record = causes[name]
