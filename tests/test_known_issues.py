@@ -120,6 +120,44 @@ def test_cures_lead_out(facts: Snapshot) -> None:
             assert not affected.get(cure.product or "", 0) & cure.mask, (issue.id, cure.to)
 
 
+def affected(facts: Snapshot, issue: KnownIssue) -> Surroundings:
+    """Return a place that has an issue: the newest release of each range, the first value of each dimension."""
+    versions, masks = {}, {}
+    for condition in issue.conditions:
+        if not condition.spec:
+            masks[condition.product] = condition.mask & -condition.mask
+        elif condition.product in facts.products:
+            among = [element.version for element in facts.elements(condition.product).of(condition.mask)]
+            versions[condition.product] = tuple(among[-1:])
+    return Surroundings({name: found for name, found in versions.items() if found}, masks, is_whole=False)
+
+
+def test_cures_are_consistent(facts: Snapshot) -> None:
+    """Each cure that is offered, put in place, has no grave issue under the same conditions that was not there before."""
+    offered, issues = 0, known_issues(facts)
+    for issue in issues.all:
+        place = affected(facts, issue)
+        before = issues.grave_at(place) | {issue.id}
+        for cure in issues.clean_cures(issue, place):
+            releases = (
+                [element.version for element in facts.elements(cure.product or "").of(cure.mask)] if cure.product else []
+            )
+            if releases:
+                masks = {name: mask for name, mask in place.masks.items() if name != cure.product}
+                there = place._replace(versions={**place.versions, str(cure.product): (releases[-1],)}, masks=masks)
+                assert issues.grave_at(there) <= before, (issue.id, cure.to)
+                offered += 1
+    assert offered > 100
+
+
+def test_a_cure_with_another_grave_issue_is_not_offered(facts: Snapshot) -> None:
+    """Torch 2.13 is faster than 2.14 on an Arc Pro B60, and sorts wrongly: it is no cure there."""
+    issues = known_issues(facts)
+    slow = next(issue for issue in issues.all if issue.id == "torch-2.14-xpu-b60-inductor-slow")
+    assert slow.cures
+    assert issues.clean_cures(slow, affected(facts, slow)) == ()
+
+
 @pytest.mark.parametrize(
     ("line", "product", "version"),
     [

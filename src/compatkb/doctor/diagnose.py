@@ -17,7 +17,16 @@ from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
-from compatkb.engine.known_issues import DEVICE, HARDWARE, SYSTEM, IssueMatch, KnownIssue, Surroundings, known_issues
+from compatkb.engine.known_issues import (
+    DEVICE,
+    HARDWARE,
+    SYSTEM,
+    IssueCondition,
+    IssueMatch,
+    KnownIssue,
+    Surroundings,
+    known_issues,
+)
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
@@ -201,28 +210,38 @@ class _Diagnosing(StackFinder):
         for issue in known_issues(self.facts).all:
             hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
             match = known_issues(self.facts).match_at(issue, place)
-            if match is None:
+            if match is None or any(map(self._is_unnamed, match.unsaid)):
                 continue
             named = any(condition.spec not in ("", ">=0") and condition not in match.unsaid for condition in issue.conditions)
             own = bool(hits) and any(_is_own(plain(s), self._common_patterns) for s in issue.signs if self.pasted.find(s))
             if hits and (named or own):
                 weight = (_ISSUE if named else _PROOF) if not match.unsaid else _UNSAID + 3 * own - len(match.unsaid)
-                shown.append(self._issue(match, hits, weight, proven=named and own and not match.unsaid))
+                shown.append(self._issue(match, place, hits, weight, proven=named and own and not match.unsaid))
             elif named and not hits and self._tells_title(issue):
-                shown.append(self._issue(match, (), _SILENT if not match.unsaid else _OPEN, proven=False))
+                shown.append(self._issue(match, place, (), _SILENT if not match.unsaid else _OPEN, proven=False))
             elif named and not match.unsaid and issue.ranks and issue.state != "not-reproduced" and issue.effect in _GRAVE:
                 silent.append(match)
         return tuple(each for each in shown if each.weight >= _LEAST), tuple(silent)
 
-    def _issue(self, match: IssueMatch, hits: tuple[PatternMatch, ...], weight: int, *, proven: bool) -> Candidate:
-        issue = match.issue
+    def _is_unnamed(self, condition: IssueCondition) -> bool:
+        """Return whether a condition is of a package of which a text has not even the name: torch is meant without it."""
+        product = self.facts.products.get(condition.product)
+        if product is None or product.role not in _PACKAGES or product.id == self.main:
+            return False
+        names = (product.id, product.import_name, *self.facts.keys_by_product.get(product.id, ()))
+        return not any(name and plain(name) in self.pasted.plain for name in names)
+
+    def _issue(
+        self, match: IssueMatch, place: Surroundings, hits: tuple[PatternMatch, ...], weight: int, *, proven: bool
+    ) -> Candidate:
+        issue = match.issue._replace(cures=known_issues(self.facts).clean_cures(match.issue, place))
         steps = tuple(cure.do for cure in issue.cures if cure.do)
         own = {product.id for product in self.facts.products.values() if product.role in _PACKAGES}
         cures = tuple(cure.to for cure in issue.cures if cure.to and _name_of(cure.to) not in own)
         kind = "issue" if self._package_cure(issue) else "machine"
         return Candidate(
             issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, proven,
-            cures=cures, issue=match,
+            cures=cures, issue=match._replace(issue=issue),
         )  # fmt: skip
 
     @cached_property

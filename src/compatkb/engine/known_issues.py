@@ -188,7 +188,25 @@ class KnownIssues:
 
     def is_flawed(self, place: Surroundings) -> bool:
         """Return whether a place is sure to have an issue that ends in wrong results, a crash, a hang or no installation."""
-        return any(not match.unsaid and match.issue.effect in GRAVE for match in self.at(place))
+        return bool(self.grave_at(place))
+
+    def grave_at(self, place: Surroundings) -> set[str]:
+        """Return the grave issues that are sure to be at a place, by their ids."""
+        return {match.issue.id for match in self.at(place) if not match.unsaid and match.issue.effect in GRAVE}
+
+    def clean_cures(self, issue: KnownIssue, place: Surroundings) -> tuple[IssueCure, ...]:
+        """Return the cures of an issue that bring no grave issue to a place that has it: steps, and releases."""
+        there_already = self.grave_at(place) | {issue.id}
+        return tuple(cure for cure in issue.cures if not self.grave_at(self._cured(cure, place)) - there_already)
+
+    def _cured(self, cure: IssueCure, place: Surroundings) -> Surroundings:
+        """Return a place after a cure: with the newest release that it names, of the builds that the place has."""
+        product = cure.product or ""
+        fitting = [element.version for element in self.facts.elements(product).of(cure.mask)] if product else []
+        own = place.versions.get(product, ("",))[0].partition("+")[2]
+        alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
+        masks = {name: mask for name, mask in place.masks.items() if name != product}
+        return place._replace(versions={**place.versions, product: tuple(alike[-1:])}, masks=masks) if alike else place
 
 
 def _within(product: Product | None, spec: str, version: str) -> bool | None:

@@ -82,7 +82,7 @@ def place_issues(names: Names, place: Surroundings, members: Collection[str]) ->
             EFFECTS[match.issue.effect],
             match.issue.state,
             tuple(issue_condition(names, condition) for condition in match.unsaid),
-            _clean_cures(names, match.issue, place),
+            _cures_in_words(names, match.issue, place),
             match.issue.sources,
             any(condition.product in members for condition in match.issue.conditions),
         )
@@ -90,28 +90,11 @@ def place_issues(names: Names, place: Surroundings, members: Collection[str]) ->
     )
 
 
-def _clean_cures(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
-    """Return in words the versions that cure an issue and bring no grave issue that was not there before."""
-    cures, there_already = [], _sure(names, place)
-    for cure in issue.cures:
-        product = cure.product
-        if not cure.to or not product:
-            continue
-        fitting = [e.version for e in names.facts.elements(product).of(cure.mask)]
-        own = place.versions.get(product, ("",))[0].partition("+")[2]
-        alike = [version for version in fitting if version.partition("+")[2] == own] or fitting
-        masks = {name: mask for name, mask in place.masks.items() if name != product}
-        there = Surroundings({**place.versions, product: tuple(alike[-1:])}, masks) if alike else place
-        brought = _sure(names, there) - {issue.id} - there_already
-        if not alike or not brought:
-            cures.append(target_in_words(names, cure.to))
+def _cures_in_words(names: Names, issue: KnownIssue, place: Surroundings) -> tuple[str, ...]:
+    """Return in words the versions that cure an issue and bring no grave one."""
+    clean = known_issues(names.facts).clean_cures(issue, place)
+    cures = [target_in_words(names, cure.to) for cure in clean if cure.to]
     return (f"use {' or '.join(cures)}",) if cures else ()
-
-
-def _sure(names: Names, place: Surroundings) -> set[str]:
-    """Return the grave issues that are sure to be at a place, by their ids."""
-    matches = (match for match in known_issues(names.facts).at(place) if not match.unsaid)
-    return {match.issue.id for match in matches if match.issue.effect in GRAVE_EFFECTS}
 
 
 def issue_line(issue: StackIssue) -> str:
