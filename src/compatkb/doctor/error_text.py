@@ -28,6 +28,8 @@ _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
 _REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_BLANKS = re.compile(" {2,}")
+_MISSING = re.compile("no module named ([a-z_][a-z0-9_.]{0,80})")
 _PLAIN = str.maketrans({
     "\\": "/", "`": "'", "\u2018": "'", "\u2019": "'", "\u00b4": "'", '"': "'", "\u201c": "'", "\u201d": "'",
     "\u00ae": "", "\u2122": "", "\t": " ", "\x00": "", "\u00a0": " ", "\r": "",
@@ -84,9 +86,10 @@ def _telling_lines(content: bytes, most: int) -> bytes:
 
 def plain(text: str) -> str:
     """Return text as patterns are compared with it: lower case, one kind of quote and slash, single blanks, same lines."""
-    text = _ESCAPES.sub("", text).translate(_PLAIN)
+    text = (_ESCAPES.sub("", text) if "\x1b" in text else text).translate(_PLAIN)
     text = text.replace("%2B", "+").replace("%2b", "+").replace("(R)", "").replace("(TM)", "").replace("**", "").lower()
-    return re.sub("no module named ([a-z_][a-z0-9_.]{0,80})", r"no module named '\1'", re.sub(" {2,}", " ", text))
+    text = _BLANKS.sub(" ", text) if "  " in text else text
+    return _MISSING.sub(r"no module named '\1'", text) if "no module named " in text else text
 
 
 class ErrorText:
