@@ -472,6 +472,15 @@ def test_mixed_builds(run: Callable[..., Run], tmp_path: Path, torch: str) -> No
     assert {"2.8.0+xpu"} == {step["after"] for step in answer["steps"] if step["distribution"] == "torch"}
 
 
+def test_mixed_builds_without_a_gpu(facts: Snapshot) -> None:
+    """Where no GPU is in sight, as in a container, two kinds of builds are still mended for the GPU that one is for."""
+    packages = (Installed("torch", "2.9.1+xpu"), Installed("torchvision", "0.24.1+cu126"))
+    machine = Machine("t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", packages=packages, graphics=())
+    made = examine(facts, machine, clock())
+    assert made.mixed
+    assert [(step.distribution, step.after) for step in made.steps] == [("torchvision", "0.24.1+xpu")]
+
+
 def test_one_kind_is_not_mixed(run: Callable[..., Run], matching: str) -> None:
     """Builds that are all for one device are not called mixed."""
     assert "mixed-builds" not in run("doctor", "--python", matching).out

@@ -31,7 +31,8 @@ class UpgradePath(KnownMachine):
         Devices and GPUs of the machine are kept, and the releases that are installed as long as there is a stack with them.
         """
         devices = self.devices
-        unserved, idle = self.is_unserved, answer is not None and self.is_idle
+        unserved = self.is_unserved and not self.mixed  # builds of two kinds: the one for a GPU is the wish for one
+        idle = answer is not None and self.is_idle
         if answer and answer.stacks and answer.verdict.is_usable and not unserved and not idle:
             return Alternative((), "same", answer.stacks[0])
         if answer and not unserved and not idle:

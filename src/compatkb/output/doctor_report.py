@@ -124,7 +124,7 @@ def _headline(view: ExaminationView) -> tuple[str, str, str, Remark | None]:
 def install_commands(view: ExaminationView, shell: str = POSIX) -> list[str]:
     """Return the commands for that interpreter: what is in the way goes first, then the installation."""
     examination = view.examination
-    if examination.best is None or (examination.best.where == "same" and examination.verdict != "unknown") or not view.best:
+    if not view.best or not (examination.steps or examination.verdict == "unknown"):
         return []
     python = quote([examination.machine.command], shell)
     gone = [step.distribution for step in examination.steps if step.before and step.after is None]
