@@ -17,7 +17,15 @@ from conftest import ROOT, Run, parse
 
 from compatkb import KnowledgeBase, __version__
 from compatkb.authoring.loader import read
-from compatkb.store.cache import cache_directory, data_files, locate, remove_damaged, updates_directory, user_folder
+from compatkb.store.cache import (
+    cache_directory,
+    compile_directory,
+    data_files,
+    locate,
+    remove_damaged,
+    updates_directory,
+    user_folder,
+)
 from compatkb.store.reader import Snapshot
 
 Runner = Callable[..., Run]
@@ -209,16 +217,24 @@ def test_an_edit_of_the_data_is_seen_at_once(data: Path, run: Runner) -> None:
 
 
 def test_what_was_parsed_before_is_parsed_anew_where_it_is_not_right(data: Path, run: Runner) -> None:
-    """What a compilation keeps for the next one is never trusted: damaged, it is parsed again."""
+    """What a compilation keeps for the next one is never trusted: damaged, it is parsed again; whole, the rows are equal."""
     words = ("list", "torch", "--data", str(data))
     before = run(*words).out
+    compile_directory(data, data.parent / "anew.sqlite")
+    rows = _rows(data.parent / "anew.sqlite")
     (parsed,) = (data.parent / "cache").glob("*.parsed")
     whole = parsed.read_text("utf-8")
-    for damaged in ("", whole[: len(whole) // 2], whole.replace("2.8.0", ""), whole.replace("{", "[")):
+    for damaged in (whole, "", whole[: len(whole) // 2], whole.replace("2.8.0", ""), whole.replace("{", "[")):
         parsed.write_text(damaged, "utf-8")
         os.utime(data / "products" / "torch.toml")
         assert run(*words).out == before
         assert parsed.read_text("utf-8") == whole
+        assert _rows(Path(locate(data))) == rows
+
+
+def _rows(snapshot: Path) -> list[str]:
+    with contextlib.closing(sqlite3.connect(snapshot)) as db:
+        return list(db.iterdump())
 
 
 def test_files_that_count_are_those_that_are_read() -> None:

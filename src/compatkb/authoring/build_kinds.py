@@ -7,7 +7,6 @@ nothing works, and what metadata say of a release vouches only for the builds wi
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
@@ -130,12 +129,20 @@ def from_source(knowledge: Knowledge, product: str, number: int, to: str) -> int
     That is so of what has no builds for one device: of torch and the like each device has a requirement of its own. Of
     builds for a device that is served on request alone metadata say nothing.
     """
-    elements, requested = knowledge.elements[product], set(devices_on_request(knowledge))
-    builds = [
-        (n, e.build) for n, e in enumerate(elements) if n != number and e.build and e.release is elements[number].release
-    ]
-    same = [n for n, b in builds if b.stage is Stage.FROM_SOURCE and not requested.issuperset(b.devices)]
+    release = knowledge.elements[product][number].release
+    same = [n for n, element in _compiled(knowledge, product) if n != number and element.release is release]
     return sum(1 << n for n in same) if same and not any(own_kind(knowledge, e) for e in knowledge.elements[to]) else 0
+
+
+@memoized
+def _compiled(knowledge: Knowledge, product: str) -> list[tuple[int, KnowledgeElement]]:
+    """Return the builds that people compile, for devices that are not served on request alone."""
+    requested = set(devices_on_request(knowledge))
+    return [
+        (number, element)
+        for number, element in enumerate(knowledge.elements[product])
+        if element.build and element.build.stage is Stage.FROM_SOURCE and not requested.issuperset(element.build.devices)
+    ]
 
 
 def _labelled(knowledge: Knowledge, element: KnowledgeElement) -> bool:
@@ -195,9 +202,9 @@ def _unlabelled(knowledge: Knowledge, edge: KnowledgeEdge, foreign: int, request
         yield edge
         return
     if edge.forbidden_on:
-        yield replace(edge, supported_on=0)
+        yield edge._replace(supported_on=0)
     if named:
-        yield replace(edge, to_mask=named, forbidden_on=0)
+        yield edge._replace(to_mask=named, forbidden_on=0)
 
 
 class _Kinds:
@@ -266,9 +273,9 @@ class _Pair:
             yield edge
             return
         if edge.forbidden_on:
-            yield replace(edge, supported_on=0)
+            yield edge._replace(supported_on=0)
         for (of_mask, to_mask), cells in cells_by_pair.items():
-            yield replace(edge, of_mask=of_mask, to_mask=to_mask, forbidden_on=0, supported_on=cells)
+            yield edge._replace(of_mask=of_mask, to_mask=to_mask, forbidden_on=0, supported_on=cells)
 
     def excluded(self) -> dict[tuple[int, ...], int]:
         """Return the elements of a product by those of the other one that do not go with them, for each region."""

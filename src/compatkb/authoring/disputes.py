@@ -1,7 +1,6 @@
 """Applies disputes to the knowledge base: which claims lost, what stays open, what each one concerns."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from compatkb.authoring.feature_products import product_files
 from compatkb.authoring.knowledge_base import Knowledge, split_term
@@ -55,7 +54,7 @@ def leave_open(knowledge: Knowledge) -> None:
             for term in dispute.of:
                 product, mask = knowledge.mask(term)
                 for element in knowledge.of_mask(product, mask):
-                    element.floors = [replace(f, seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
+                    element.floors = [f._replace(seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
                     element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
 
 

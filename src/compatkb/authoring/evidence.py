@@ -9,7 +9,6 @@ the channel's own speaks for nothing here.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import combinations, groupby
 
 from compatkb.authoring.disputes import open_claims
@@ -101,12 +100,12 @@ class _OtherEdges:
         )
 
     def _between(self, one: str, of: int, other: str, to: int) -> Iterator[tuple[KnowledgeEdge, bool]]:
-        for edge in self._edges[one, other]:
-            if edge.of_mask >> of & 1:
-                yield edge, bool(edge.to_mask >> to & 1)
-        for edge in self._edges[other, one]:
-            if edge.of_mask >> to & 1:
-                yield edge, bool(edge.to_mask >> of & 1)
+        yield from ((edge, bool(edge.to_mask >> to & 1)) for edge in self._of_build(one, of, other))
+        yield from ((edge, bool(edge.to_mask >> of & 1)) for edge in self._of_build(other, to, one))
+
+    @memoized
+    def _of_build(self, product: str, number: int, other: str) -> list[KnowledgeEdge]:
+        return [edge for edge in self._edges[product, other] if edge.of_mask >> number & 1]
 
 
 def _denial(
@@ -222,7 +221,7 @@ def _with_seen(floors: list[KnowledgeFloor], cells: int, glibc: str | None) -> l
     That a wheel is there says nothing of the glibc that it needs.
     """
     listed = [
-        replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.guessed & cells else floor for floor in floors
+        floor._replace(seen=floor.seen | (floor.guessed & cells)) if floor.guessed & cells else floor for floor in floors
     ]
     for floor in listed:
         cells &= ~floor.seen

@@ -6,7 +6,6 @@ builds named; one that it is not denies every element beside them; where nobody 
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
 from compatkb.authoring.loader import DataProblem
@@ -110,4 +109,4 @@ def own_builds(
     if statement is None or statement.vendor_builds or "+" in split_term(statement.of)[1]:
         return edge
     foreign = sum(1 << n for n, e in enumerate(knowledge.elements[edge.to]) if e.build and e.build.maker)
-    return replace(edge, to_mask=edge.to_mask & ~foreign)
+    return edge._replace(to_mask=edge.to_mask & ~foreign)

@@ -11,7 +11,6 @@ version of each such gap stands for all of them: bit n of an edge's `unlisted` s
 """
 
 import re
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 
@@ -41,7 +40,7 @@ def support_any_hardware(knowledge: Knowledge) -> None:
             edge = KnowledgeEdge(
                 key, Kind.VERIFIED, provider, every, _HARDWARE, offering, ANY_VERSION, 0, knowledge.grid.all, Basis.STATED
             )
-            knowledge.edges.append(replace(edge, devices=frozenset((device.version,))))
+            knowledge.edges.append(edge._replace(devices=frozenset((device.version,))))
 
 
 def support_alike_hardware(knowledge: Knowledge) -> None:
@@ -60,7 +59,7 @@ def support_alike_hardware(knowledge: Knowledge) -> None:
                 term = f"{_HARDWARE}=={element.version}"
                 claim = _inferred(knowledge, edge, f"{edge.claim}-on-{element.version}", note, (term,))
                 spec = f"=={element.version}"
-                knowledge.edges.append(replace(edge, claim=claim, to_mask=1 << number, spec=spec, basis=Basis.INFERRED))
+                knowledge.edges.append(edge._replace(claim=claim, to_mask=1 << number, spec=spec, basis=Basis.INFERRED))
 
 
 def support_other_systems(knowledge: Knowledge) -> None:
@@ -85,7 +84,7 @@ def support_other_systems(knowledge: Knowledge) -> None:
             note = f"documented for {names}; other systems of the family are taken to be alike"
             claim = _inferred(knowledge, edge, f"{edge.claim}-other-{'-'.join(sorted(family))}", note)
             cells = grid.cells(others, (when and when.arch) or None, (when and when.python) or None, members=False)
-            knowledge.edges.append(replace(edge, claim=claim, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
+            knowledge.edges.append(edge._replace(claim=claim, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
 
 
 def _inferred(knowledge: Knowledge, edge: KnowledgeEdge, key: str, note: str, to: tuple[str, ...] = ()) -> str:
@@ -124,7 +123,7 @@ def mark_gaps(knowledge: Knowledge) -> None:
     gaps = {name: _gaps(knowledge, name, specifiers) for name, specifiers in specs.items()}
     admitted = {(name, spec): _admitted(gaps[name], spec) for name, specifiers in specs.items() for spec in specifiers}
     knowledge.edges = [
-        replace(edge, unlisted=_open(edge, admitted[edge.to, edge.spec], gaps[edge.to].named("")))
+        edge._replace(unlisted=_open(edge, admitted[edge.to, edge.spec], gaps[edge.to].named("")))
         if edge.to in bounded
         else edge
         for edge in knowledge.edges

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -26,8 +27,7 @@ GLIBC = "glibc"
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
 
 
-@dataclass(frozen=True)
-class KnowledgeFloor:
+class KnowledgeFloor(NamedTuple):
     """Wheels of one element by the oldest glibc that they admit: platforms seen and inferred."""
 
     glibc: str | None
@@ -51,8 +51,7 @@ class KnowledgeElement:
     echo: bool = False  # nothing lists it: it is there because something pins it
 
 
-@dataclass(frozen=True)
-class KnowledgeEdge:
+class KnowledgeEdge(NamedTuple):
     """A claim between elements of two products; `forbidden_on` and `supported_on` are platform bits."""
 
     claim: str
@@ -80,8 +79,7 @@ class ClaimOrigin(StrEnum):
     EVIDENCE = "evidence"
 
 
-@dataclass(frozen=True)
-class SourcedClaim:
+class SourcedClaim(NamedTuple):
     """A claim with the file that makes it; for claims that the program made the source is made too."""
 
     claim: Claim

@@ -1,15 +1,14 @@
 """Loads `data/` into models; the only reader of data files. Reports every problem with file, line and field."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, time
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from compatkb.authoring.collected import with_collected
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
@@ -154,11 +153,7 @@ class KeptValues:
 
     def keep(self, content: bytes, values: dict[str, Any]) -> None:
         """Keep the values of a file whose record is right."""
-        self._used[sha256(content).hexdigest()] = json.dumps(values, default=_iso)
-
-
-def _iso(value: date | time) -> str:
-    return value.isoformat()
+        self._used[sha256(content).hexdigest()] = to_json(values).decode()
 
 
 class Loaded(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 
 from compatkb.authoring.knowledge_base import GLIBC, NEUTRAL, Knowledge, KnowledgeFloor, split_term
 from compatkb.core.platforms import STABLE_ABI
@@ -99,7 +98,7 @@ def _tried(knowledge: Knowledge) -> None:
         cells = knowledge.grid.cells(systems or None, None, names)
         for element in knowledge.of_mask(of, knowledge.matching(of, spec)):
             element.floors = [
-                replace(floor, seen=floor.seen | (floor.guessed & cells)) if floor.any_python else floor
+                floor._replace(seen=floor.seen | (floor.guessed & cells)) if floor.any_python else floor
                 for floor in element.floors
             ]
 

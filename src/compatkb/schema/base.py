@@ -47,7 +47,7 @@ Sources = Annotated[tuple[Id, ...], Field(min_length=1)]
 class Record(BaseModel):
     """Base of every record: frozen, nothing extra, kebab-case keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=_kebab, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, alias_generator=_kebab, populate_by_name=True)
 
 
 class Basis(StrEnum):

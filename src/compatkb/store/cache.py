@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from compatkb.authoring.loader import Files
+
     Progress = Callable[[], contextlib.AbstractContextManager[Callable[[str, int, int], None]]]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -341,21 +343,31 @@ def _write(directory: str, target: str, progress: "Progress | None", parsed: str
 
     from compatkb.authoring.build_knowledge import build_knowledge
     from compatkb.authoring.evidence import add_observations
-    from compatkb.authoring.loader import KeptValues, load, read
-    from compatkb.core.atomic_write import write_file
     from compatkb.store.compiler.compile import compile_snapshot
 
-    contents = read(Path(directory))
-    kept = KeptValues(Path(parsed).read_text("utf-8") if parsed and _is_whole(parsed) else "")
-    knowledge = build_knowledge(load(Path(directory), contents, kept))
+    files, digest = _loaded(Path(directory), parsed)
+    knowledge = build_knowledge(files)
     add_observations(knowledge)
     try:
         with progress() if progress else contextlib.nullcontext() as count:
-            compile_snapshot(knowledge, Path(target), _digest(contents), count)
+            compile_snapshot(knowledge, Path(target), digest, count)
     except sqlite3.OperationalError as error:  # the disk is full, or fails
         raise OSError(errno.EIO, str(error), target) from None
     with open(target, "rb+") as file:
         os.fsync(file.fileno())
+
+
+def _loaded(directory: "Path", parsed: str | None) -> "tuple[Files, str]":
+    """Return the records of a data directory and its digest; its text and what was kept of it need no memory from then on."""
+    from pathlib import Path
+
+    from compatkb.authoring.loader import KeptValues, load, read
+    from compatkb.core.atomic_write import write_file
+
+    contents = read(directory)
+    kept = KeptValues(Path(parsed).read_text("utf-8") if parsed and _is_whole(parsed) else "")
+    files = load(directory, contents, kept)
     if parsed:
         write_file(Path(parsed), str(kept).encode())
         _seal(parsed)
+    return files, _digest(contents)

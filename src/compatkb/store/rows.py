@@ -27,8 +27,12 @@ class FieldForm(NamedTuple):
 INTERNED = FieldForm("INTEGER")
 """Platforms, kept once each: the column has their number in the table `cells`."""
 
-dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""Return compact JSON."""
+
+def dumps(value: object) -> str:
+    """Return compact JSON."""
+    from pydantic_core import to_json  # who compiles has it, and it takes a quarter of the time; who reads does without
+
+    return to_json(value).decode()
 
 
 def _frozen(values: list[Any]) -> tuple[Any, ...]:
@@ -148,7 +152,7 @@ def _kept(hint: Any) -> FieldForm:
         return _PLAIN[hint]
     if isinstance(hint, type) and issubclass(hint, Enum):
         column = "INTEGER" if issubclass(hint, int) else "TEXT"
-        return FieldForm(column, attrgetter("value"), {each.value: each for each in hint}.__getitem__)
+        return FieldForm(column, attrgetter("_value_"), {each.value: each for each in hint}.__getitem__)
     raise TypeError(f"{hint}: how is it kept?")
 
 

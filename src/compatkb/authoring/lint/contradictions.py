@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 
 from compatkb.authoring.disputes import open_claims
@@ -152,7 +152,7 @@ def contradictions(subject: LintSubject) -> Iterator[LintProblem]:
 
 
 def _turned(edge: KnowledgeEdge) -> KnowledgeEdge:
-    return replace(edge, of=edge.to, of_mask=edge.to_mask, to=edge.of, to_mask=edge.of_mask, unlisted=0)
+    return edge._replace(of=edge.to, of_mask=edge.to_mask, to=edge.of, to_mask=edge.of_mask, unlisted=0)
 
 
 def _meet(knowledge: Knowledge, left: KnowledgeEdge, right: KnowledgeEdge) -> bool:

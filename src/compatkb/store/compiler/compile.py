@@ -82,15 +82,10 @@ def _fill(db: sqlite3.Connection, name: str, table: StoredTable, records: Iterab
     columns = [f"[{column}] {kind}" for column, kind in zip(form.names, form.types, strict=True)]
     key = [f"primary key ({', '.join(f'[{column}]' for column in table.key.split())})"] if table.key else []
     db.execute(f"create table [{name}] ({', '.join([*columns, *key])})")
-    writers = [*form.writers, *((place, cells.id) for place in form.interned)]
-
-    def written(record: tuple[Any, ...]) -> list[Any]:
-        row = list(record)
-        for place, write in writers:
-            row[place] = write(row[place])
-        return row
-
-    db.executemany(f"insert into [{name}] values ({', '.join('?' for _ in columns)})", map(written, records))
+    values: list[Iterable[Any]] = [*zip(*records, strict=True)]
+    for place, write in (*form.writers, *((place, cells.id) for place in form.interned)) if values else ():
+        values[place] = map(write, values[place])
+    db.executemany(f"insert into [{name}] values ({', '.join('?' for _ in columns)})", zip(*values, strict=True))
     for column in table.indexes:
         db.execute(f"create index [{name}_{column}] on [{name}] ([{column}])")
 
