@@ -152,13 +152,14 @@ def test_answers_without_disputes_have_none(run: Runner) -> None:
     ("change", "message"),
     [
         ({"positions": ["one"], "sources": ["a"]}, "two sides"),
+        ({"positions": [], "sources": [], "claims": ["x", "x"], "decision": "x"}, "two sides"),
         ({"sources": ["a"]}, "for each of `positions`"),
         ({"of": []}, "whom it concerns"),
         ({"positions": [], "sources": [], "claims": ["x", "y"], "decision": "z"}, "decision is one of x, y"),
         ({"days": [TODAY]}, "`days` has one day"),
         ({"days": [TODAY, TODAY]}, "`day` says which"),
     ],
-    ids=["one-side", "one-source", "of-nobody", "foreign-decision", "one-day", "days-of-what"],
+    ids=["one-side", "with-itself", "one-source", "of-nobody", "foreign-decision", "one-day", "days-of-what"],
 )
 def test_wrong_disputes_are_refused(change: dict[str, Any], message: str) -> None:
     """A dispute has two sides with a source each, names whom it concerns, and is decided for one of them."""

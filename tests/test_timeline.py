@@ -92,7 +92,6 @@ def facts_with(tmp_path: Path, *events: dict[str, Any], vendors: tuple[str, ...]
             "give one of `sources` for each of `positions`",
             id="position-without-source",
         ),
-        pytest.param(RELEASE + "of = 'torch==2.8.0'\n", "source page: nothing cites it", id="unused-source"),
         pytest.param(PLAIN + RELEASE + "of = 'tourch==2.8.0'\n", "event out: tourch is no product", id="no-product"),
         pytest.param(PLAIN + RELEASE + "of = 'torch==2.6.0'\n", "event out: torch==2.6.0 names no known", id="no-release"),
         pytest.param(PLAIN + RELEASE + "of = 'torch>=2.7'\n", "event out: torch>=2.7 names more than one", id="a-range"),
@@ -125,7 +124,7 @@ def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
     wrong = PLAIN.replace("'acme'", "'nobody'").replace("['page']", "['book']") + RELEASE + "of = 'tourch==1'\n"
     with pytest.raises(DataError) as refused:
         build_knowledge(load(directory(tmp_path, HEAD + wrong)))
-    assert len(refused.value.problems) == 4
+    assert len(refused.value.problems) == 3
 
 
 def test_dates_are_derived(tmp_path: Path) -> None:

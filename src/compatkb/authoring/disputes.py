@@ -71,7 +71,7 @@ def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:
     """Yield what is wrong with disputes: ids used twice, claims, terms, tags, channels and sources that are not there."""
     files = knowledge.files
     seen: set[str] = set()
-    tags = {file.repository.name: {tag.name for tag in file.tag} for file in files.images}
+    images = {file.repository.name: file for file in files.images}
     channels = {channel.id for channel in files.channels.channel}
     events = {event.id for event in files.timeline.event} if files.timeline else set()
     for kind, name, dispute, sources in disputes_of(files):
@@ -84,13 +84,14 @@ def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:
         for thing in dispute.of:
             if kind in ("product", "feature"):
                 wrong += _term_problems(knowledge, thing)
-            elif kind == "image" and thing not in tags[name]:
+            elif kind == "image" and all(thing != tag.name for tag in images[name].tag):
                 wrong.append(f"{thing} is no tag of this file")
             elif kind == "channel" and thing not in channels:
                 wrong.append(f"{thing} is no channel")
             elif kind == "timeline" and thing not in events:
                 wrong.append(f"{thing} is no event of this file")
-        path = f"{kind}s/{name}.toml" if name else {"channel": "channels.toml", "timeline": "timeline.toml"}[kind]
+        stem = images[name].repository.id if kind == "image" else name
+        path = f"{kind}s/{stem}.toml" if name else {"channel": "channels.toml", "timeline": "timeline.toml"}[kind]
         yield from (DataProblem(path, ("dispute", dispute.id), message) for message in wrong)
 
 

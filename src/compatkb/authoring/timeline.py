@@ -53,7 +53,7 @@ def date_events(knowledge: Knowledge, problems: list[DataProblem]) -> list[Dated
 
 
 def _references(file: TimelineFile) -> list[DataProblem]:
-    """Return what is named and not there, there and not named, or there twice."""
+    """Return what is named and not there, or there twice."""
     wrong: list[DataProblem] = []
     for what, names in (
         ("vendor", [v.id for v in file.vendor]),
@@ -70,9 +70,6 @@ def _references(file: TimelineFile) -> list[DataProblem]:
             wrong.append(DataProblem(FILE, record, f"{event.who} is no vendor; known: {known}"))
         unknown = [name for name in event.sources if name not in file.source]
         wrong += [DataProblem(FILE, record, f"{name} is no source of this file") for name in unknown]
-    cited = {name for event in file.event for name in event.sources}
-    cited |= {name for dispute in file.dispute for name in dispute.sources}
-    wrong += [DataProblem(FILE, ("source", name), "nothing cites it") for name in sorted(set(file.source) - cited)]
     return wrong
 
 

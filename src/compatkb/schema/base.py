@@ -178,8 +178,8 @@ class Dispute(Record):
 
     @model_validator(mode="after")
     def _has_two_sides(self) -> Self:
-        if max(len(self.positions), len(self.claims)) < 2:
-            raise ValueError("a dispute has two sides: two `claims`, or two `positions` with a source each")
+        if max(len(self.positions), len(set(self.claims))) < 2:
+            raise ValueError("a dispute has two sides: two different `claims`, or two `positions` with a source each")
         if self.positions and len(self.positions) != len(self.sources):
             raise ValueError("give one of `sources` for each of `positions`, in their order")
         if not self.claims and not self.of:

@@ -44,7 +44,7 @@ CHECKS = (
     LintRule("file-name", "a file is not named by its id", files.file_name),
     LintRule(
         "references",
-        "a record names a product, channel, device, platform, claim, tag, revision, event or vendor that does not exist",
+        "a record names a product, channel, device, platform, claim, tag or revision that does not exist",
         references.references,
     ),
     LintRule("sources", "a cited source is not defined, a defined one is not cited, or a record has none", sources.sources),
@@ -96,7 +96,7 @@ CHECKS = (
     ),
     LintRule(
         "loop",
-        "a chain of replacements, repeated tags, wider values or requirements leads back to its start",
+        "a chain of replacements, wider values or requirements leads back to its start",
         references.loops,
     ),
     LintRule(

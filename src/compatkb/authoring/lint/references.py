@@ -10,11 +10,10 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from compatkb.authoring.knowledge_base import split_term
-from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation, is_term, terms, walk
+from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation, terms, walk
 from compatkb.core.text_position import Where
 from compatkb.core.versions import admits
 from compatkb.schema import (
-    ChannelFile,
     FeatureFile,
     ImageFile,
     InstallEntry,
@@ -47,7 +46,7 @@ def references(subject: LintSubject) -> Iterator[LintProblem]:
         if isinstance(document.record, SymptomFile):
             for product in sorted(document.record.products - set(subject.by_id)):
                 yield LintProblem(document, (), f"{product} is no product, yet patterns or requests name it")
-        for where, message in (*_inside(document.record), *_disputes(document.record)):
+        for where, message in _inside(document.record):
             yield LintProblem(document, where, message)
     culprits = _culprits(subject)
     for seen in subject.seen:
@@ -160,11 +159,6 @@ def _inside(file: Record) -> Iterator[tuple[Where, str]]:
         for kind, records in (("cause", file.cause), ("symptom", file.symptom)):
             ids = [record.id for record in records]
             yield from (((kind, n, "id"), f"{name} is there twice") for n, name in enumerate(ids) if name in ids[:n])
-    elif isinstance(file, TimelineFile):
-        vendors = {vendor.id for vendor in file.vendor}
-        for number, event in enumerate(file.event):
-            if event.who not in vendors:
-                yield ("event", number, "who"), f"{event.who} is no vendor of this file"
 
 
 def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
@@ -182,41 +176,10 @@ def _product(file: ProductFile) -> Iterator[tuple[Where, str]]:
             yield ("product", "series-aliases", alias), f"{series} is no series of {file.product.id}"
 
 
-def _disputes(file: Record) -> Iterator[tuple[Where, str]]:
-    """Yield what disputes name that is not there: claims of the file, and whom they concern, which each kind names its way."""
-    claims, named, what = _disputable(file)
-    for number, dispute in enumerate(getattr(file, "dispute", ())):
-        for position, claim in enumerate(dispute.claims):
-            if claim not in claims:
-                yield ("dispute", number, "claims", position), f"{claim} is no claim of this file"
-        if len(set(dispute.claims)) < len(dispute.claims) and not dispute.positions:
-            yield ("dispute", number, "claims"), "a dispute is between two claims, or between a claim and what `positions` say"
-        for position, name in enumerate(dispute.of):
-            if not is_term(name) if named is None else name not in named:
-                yield ("dispute", number, "of", position), f"{name} is no {what}"
-
-
-def _disputable(file: Record) -> tuple[set[str], set[str] | None, str]:
-    """Return the claims of a file, and what its disputes may concern; None for terms."""
-    if isinstance(file, FeatureFile):
-        return {statement.id for statement in file.statement}, None, "product id with an optional specifier"
-    if isinstance(file, ImageFile):
-        return set(), {tag.name for tag in file.tag}, "tag of this repository"
-    if isinstance(file, ChannelFile):
-        return set(), {channel.id for channel in file.channel}, "channel"
-    if isinstance(file, TimelineFile):
-        return set(), {event.id for event in file.event}, "event of this file"
-    claims = {claim.id for claim in file.claim} if isinstance(file, ProductFile) else set()
-    return claims, None, "product id with an optional specifier"
-
-
 def _tags(file: ImageFile) -> Iterator[tuple[Where, str]]:
     """Yield what points to tags and revisions of the same image file."""
     names = {tag.name for tag in file.tag}
     revisions = {revision.n for revision in file.revision}
-    for number, tag in enumerate(file.tag):
-        if tag.same_as and tag.same_as not in names:
-            yield ("tag", number, "same-as"), f"{tag.same_as} is no tag of this repository"
     columns = {column.id for column in file.column}
     for number, dispute in enumerate(file.dispute):
         for position, name in enumerate(dispute.columns):
@@ -252,11 +215,6 @@ def loops(subject: LintSubject) -> Iterator[LintProblem]:
         numbers = {release.version: n for n, release in enumerate(file.release)}
         for loop in _loops(wider):
             yield LintProblem(document, ("release", numbers[loop[0]], "part-of"), " is part of ".join((*loop, loop[0])))
-    for document, images in subject.images:
-        same: nx.DiGraph[str] = nx.DiGraph((tag.name, tag.same_as) for tag in images.tag if tag.same_as)
-        tags = {tag.name: n for n, tag in enumerate(images.tag)}
-        for loop in _loops(same):
-            yield LintProblem(document, ("tag", tags[loop[0]], "same-as"), " is the same as ".join((*loop, loop[0])))
 
 
 def _loops(graph: "nx.DiGraph[str]") -> list[list[str]]:
