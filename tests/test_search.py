@@ -124,10 +124,17 @@ def test_the_day_counts(facts: Snapshot) -> None:
     assert "event" not in {hit.kind for hit in hits(facts, "mi500", day=date(2024, 1, 1))}
 
 
+def test_a_cause_is_told_once(run: Callable[..., Run]) -> None:
+    """Of errors that have one cause the screen names it once, with what tells each of them."""
+    told = " ".join(run("search", "out", "of", "memory").out.split())
+    assert told.count("The GPU has too little memory") == 1
+    assert "out of memory, XPU out of memory, ERROR_OUT_OF_RESOURCES" in told
+
+
 def test_nothing_found_helps_on(run: Callable[..., Run]) -> None:
     """Exit code 1, close words of the data, and which of the words would find something alone."""
     done = run("search", "torsh")
-    assert (done.code, "did you mean: torch" in done.out) == (1, True)
+    assert (done.code, "did you mean: compatkb search torch\n" in done.out) == (1, True)
     done = run("search", "ipex", "qwertz")
     assert done.code == 1
     assert "compatkb search ipex" in done.out

@@ -1,10 +1,12 @@
 """What a search found, as text or JSON."""
 
 import shlex
+from collections.abc import Sequence
 
 from compatkb.catalog.search import SearchHit, SearchResult
 from compatkb.output.documents import Edition
 from compatkb.output.screen import Line, columns
+from compatkb.output.things import shortened
 
 _HEADS = {
     "advisory": "security", "value": "platform", "symptom": "error", "graphics": "GPU", "claim": "requirement",
@@ -35,10 +37,12 @@ def search_lines(search_result: SearchResult, edition: Edition, limit: int) -> l
     shown: dict[str, list[SearchHit]] = {}
     for hit in hits[:limit]:
         shown.setdefault(hit.kind, []).append(hit)
-    rows = {kind: dict.fromkeys(map(_row, group)) for kind, group in shown.items()}
     lines = []
-    for kind, group in rows.items():
-        lines += [Line(_HEADS.get(kind, kind), "heading"), *columns(group)]
+    for kind, group in shown.items():
+        lines += [
+            Line(_HEADS.get(kind, kind), "heading"),
+            *columns(_signs(group) if kind == "symptom" else dict.fromkeys(map(_row, group))),
+        ]
     more = [f"--limit {len(hits)}: {len(hits) - limit} more"] if len(hits) > limit else []
     count = f"{len(hits)} result{'' if len(hits) == 1 else 's'}"
     return [*lines, *edition.footer(count, _command(hits[0]), *more)]
@@ -57,13 +61,24 @@ def _row(hit: SearchHit) -> tuple[str, str]:
     return name, hit.text if hit.text not in ("", hit.title) else about
 
 
+def _signs(hits: Sequence[SearchHit]) -> list[tuple[str, str]]:
+    """Return the causes of errors, each once, and what tells each of them."""
+    signs: dict[str, list[str]] = {}
+    for hit in hits:
+        sign, _, cause = hit.title.rpartition(": ")
+        signs.setdefault(cause, []).append(sign)
+    return [(cause, shortened(told)) for cause, told in signs.items()]
+
+
 def _nothing(search_result: SearchResult) -> list[str]:
     lines = [f"nothing in the data has {' and '.join(repr(word) for word in search_result.words)}"]
     some = [(word, count) for word, count in search_result.matches if count]
     if len(search_result.words) > 1 and some:
         lines += [f"  {count} match {word!r}: compatkb search {shlex.quote(word)}" for word, count in some]
     if search_result.near:
-        lines.append(f"  did you mean: {' or '.join(search_result.near)}?")
+        first, *others = search_result.near
+        lines.append(f"  did you mean: compatkb search {shlex.quote(first)}")
+        lines += [f"  or: {', '.join(others)}"] if others else []
     if not some and not search_result.near:
         lines.append("  see `compatkb list` for the products")
     return lines
