@@ -28,11 +28,11 @@ def test_every_release_has_a_support_row(product: str, facts: Snapshot) -> None:
 
 def test_months_stay_months(run: Callable[..., Run], facts: Snapshot) -> None:
     """Where a source names the month, the month is printed; it has ended when the month is over."""
-    assert "end of life 2026-07" in run("show", "os", "ubuntu25.10").out
-    assert "2026-07-" not in run("show", "os", "ubuntu25.10").out
-    assert "  2026-07  Ubuntu 25.10" in run("eol", "os", "ubuntu25.10").out
-    for day, ended in (("2026-07-15", False), ("2026-07-31", False), ("2026-08-01", True)):
-        assert ("end of life 2026-07" in run("show", "os", "ubuntu25.10", "--as-of", day).out) is ended
+    assert "end of life 2026-10" in run("show", "python", "3.10").out
+    assert "2026-10-" not in run("show", "python", "3.10").out
+    assert "  2026-10  Python 3.10" in run("eol", "python", "3.10").out
+    for day, ended in (("2026-10-15", False), ("2026-10-31", False), ("2026-11-01", True)):
+        assert ("end of life 2026-10" in run("show", "python", "3.10", "--as-of", day).out) is ended
     for record in facts.releases():
         if record.eol and record.eol_precision in ("month", "quarter", "year"):
             after = date.fromisoformat(record.eol) + timedelta(days=1)
