@@ -55,10 +55,16 @@ class Evidence(OpenPoints):
         for link in stack.links:
             own = [asked[product] for product in (link.one, link.other) if product in asked]
             if HARDWARE in (link.one, link.other) and own and link.level == Certainty.CERTAIN:
-                parts.append(f"{self.build(own[0])} is documented for {self._graphics()}")
+                parts.append(f"{self.build(own[0])} {self._meant(link.claims)} {self._graphics()}")
             elif len(own) == _BOTH:
                 parts += [each for each in map(self._said, claims_of(facts, link.claims)) if each][:1]
         return "; ".join(dict.fromkeys(parts)) or "its wheels are published, or documented by the vendor, for these systems"
+
+    def _meant(self, claims: Iterable[str]) -> str:
+        """Return that a build is documented for hardware, or for a part that all of it has: no table names that hardware."""
+        if any(claim.to != (HARDWARE,) for claim in claims_of(self.facts, claims)):
+            return "is documented for"
+        return f"is for the {self.value(DEVICE, self.stack.device)} of"
 
     def _graphics(self) -> str:
         known = self.values(HARDWARE, self.stack.known.get(HARDWARE, ()))
