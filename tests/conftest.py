@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEN = re.compile(r"seen = ([0-9-]{10})")
 TOGETHER = {
     "tests/web/": "site",
-    **{f"tests/test_{name}.py": name for name in ("diagnose", "oracle", "package", "layers", "database", "doctor", "export")},
+    **{f"tests/test_{name}.py": name for name in ("package", "layers", "database", "doctor", "export")},
     "tests/test_newer.py": "newer",
     "tests/test_kinds.py": "knowledge",
     "tests/test_proofs.py::test_shipped": "knowledge",
@@ -168,5 +168,6 @@ def parse(words: list[str]) -> dict[str, Any]:
             name, command, rest = context.command.resolve_command(context, rest)
             context = command.make_context(name, list(rest), parent=context)
             rest = [*getattr(context, "_protected_args", ()), *context.args]
-        return {"command": context.info_name, **context.params}
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in context.params.items()}
+        return {"command": context.info_name, **given}  # before 0.29, Typer collected what is repeatable in tuples
     return {}

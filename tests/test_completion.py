@@ -49,6 +49,7 @@ def home(shell: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     wrapper.write_text(WRAPPER.format(python=sys.executable), encoding="utf-8")
     wrapper.chmod(0o755)
     (tmp_path / ".bashrc").write_text("", encoding="utf-8")
+    (tmp_path / ".local/share/fish/generated_completions").mkdir(parents=True)  # else fish reads every manual page at once
     variables = {name: value for name, value in os.environ.items() if name not in ("PROMPT_COMMAND", "PS1")}
     variables |= {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path), "TERM": "xterm", "INPUTRC": "/dev/null"}
     variables |= {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "XDG_CONFIG_HOME": str(tmp_path / ".config")}

@@ -14,7 +14,7 @@ from typing import Any
 from compatkb.errors import UNKNOWN, CompatkbError, DataError, ProblemsError, StaleError, UnavailableError, UsageError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
-_NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one of|any of) .*", re.DOTALL)
+_NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one|any) of (.*)", re.DOTALL)
 _SUGGESTED = re.compile(r"^[^'\n]*'(?P<wrong>[^'\n]+)'(?P<between>[^\n]*)\n  did you mean: (?P<meant>[^\n]+)\?(?=\n|$)")
 _POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
 TRACEBACK = "COMPATKB_TRACEBACK"
@@ -202,10 +202,10 @@ def _wrong_value(error: Any, param: Any) -> tuple[str, list[str]]:
     name = param.opts[0] if param.param_type_name == "option" else param.human_readable_name
     if hasattr(error, "param_type"):  # what is missing
         return f"missing {param.param_type_name} {name}", []
-    choices = [str(choice) for choice in getattr(param.type, "choices", ())]
-    if choices and (value := _NOT_ONE_OF.fullmatch(error.message)):
+    if wrong := _NOT_ONE_OF.fullmatch(error.message.rstrip(".")):
+        choices = wrong[2].replace("'", "").split(", ")
         expected = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
-        return f"invalid value {value[1]!r} for {name}: expected {expected}", _near(value[1], choices)
+        return f"invalid value {wrong[1]!r} for {name}: expected {expected}", _near(wrong[1], choices)
     return f"invalid value for {name}: {error.message.rstrip('.')}", []
 
 

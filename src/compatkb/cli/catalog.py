@@ -18,7 +18,7 @@ from compatkb.request.lookup import find_product
 from compatkb.request.parser import parse_day
 from compatkb.request.words import read_release
 
-_KIND = o.one_of("release", "milestone", "end-of-life")
+_KINDS = ("release", "milestone", "end-of-life")
 _SPAN = 90
 """Days that `changes` looks back where no first day is named."""
 _WHENEVER = 36_500
@@ -179,7 +179,7 @@ def timeline(
     since: Annotated[str | None, o.value("--from", "DATE", "leave out what came before: YYYY-MM-DD, YYYY-MM or YYYY")] = None,
     until: Annotated[str | None, o.value("--to", "DATE", "leave out what came after, likewise")] = None,
     vendor: Annotated[o.Words, o.value("--vendor", "NAME", "only events of this vendor (repeatable)")] = None,
-    kind: Annotated[o.Words, o.option("--kind", "only events of this kind (repeatable)", click_type=_KIND)] = None,
+    kind: Annotated[o.Words, o.one_of("--kind", "only events of this kind (repeatable)", _KINDS)] = None,
     why: Annotated[bool, o.option("--why", "also print notes, disputes and sources")] = False,
     form: Annotated[str, o.form("timeline")] = "text",
     as_of: o.AsOf = None,

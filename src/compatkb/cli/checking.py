@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from compatkb.check import CheckReport, files, reads, rules, rules_by_id
 from compatkb.check import check as check_documents
@@ -60,7 +60,9 @@ def check(
     diff_base: Annotated[
         str | None, o.value("--diff-base", "REF", "report only what is new since this commit or branch of git")
     ] = None,
-    fail_on: Annotated[Level | None, o.option("--fail-on", "exit 1 at this level or above (default: error)")] = None,
+    fail_on: Annotated[
+        Level | None, o.one_of("--fail-on", "exit 1 at this level or above (default: error)", get_args(Level))
+    ] = None,
     ignore: Ignore = None,
     list_rules: Rules = False,
     explain: Explain = None,
@@ -273,7 +275,7 @@ def migrate(
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,
-    fail_on: Annotated[Level, o.option("--fail-on", "exit 1 at this level or above")] = "warning",
+    fail_on: Annotated[Level, o.one_of("--fail-on", "exit 1 at this level or above", get_args(Level))] = "warning",
     ignore: Ignore = None,
     list_rules: Rules = False,
     config: Config = None,

@@ -5,7 +5,7 @@ import shlex
 import textwrap
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
@@ -21,14 +21,17 @@ from compatkb.request.parser import parse_day
 from compatkb.store.cache import data_directory
 from compatkb.store.records import picked
 
+Findings = Literal["text", "json", "github"]
+FailOn = Literal["error", "warning"]
+
 
 def lint(
-    form: Annotated[Literal["text", "json", "github"], o.option("--format", "form of the output")] = "text",
+    form: Annotated[Findings, o.one_of("--format", "form of the output", get_args(Findings))] = "text",
     as_of: o.AsOf = None,
     data: o.Data = None,
     rule: Annotated[o.Words, o.value("--rule", "NAME", "run this rule alone (repeatable)")] = None,
     list_rules: Annotated[bool, o.option("--rules", "list the rules and exit")] = False,
-    fail_on: Annotated[Literal["error", "warning"], o.option("--fail-on", "exit 1 at this level or above")] = "error",
+    fail_on: Annotated[FailOn, o.one_of("--fail-on", "exit 1 at this level or above", get_args(FailOn))] = "error",
     sources: Annotated[str | None, o.value("--sources", "DIR", "read cited files instead, in clones DIR/owner/name")] = None,
     fetch: Annotated[bool, o.option("--fetch", "with --sources: clone what is missing there")] = False,
     since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,

@@ -4,7 +4,7 @@ import importlib.util
 import time
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -21,6 +21,7 @@ docs, web = typer.Typer(add_completion=False), typer.Typer(add_completion=False)
 
 Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (default: README.md and docs)")]
 Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
+Tables = Literal["markdown", "csv", "json"]
 
 
 def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, data: o.Data = None) -> int:
@@ -65,7 +66,7 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
 def docs_table(
     kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
     words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
-    form: Annotated[Literal["markdown", "csv", "json"], o.option("--format", "form of the output")] = "markdown",
+    form: Annotated[Tables, o.one_of("--format", "form of the output", get_args(Tables))] = "markdown",
     as_of: Day = None,
     data: o.Data = None,
 ) -> int:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -17,6 +17,8 @@ from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
 TABLES = ("json", "csv", "schema")
+Exported = Literal["json", "csv", "graphml", "mermaid", "ical", "schema"]
+Box = Literal["series", "release", "build"]
 
 
 def build(
@@ -39,8 +41,8 @@ def build(
 
 def export(
     form: Annotated[
-        Literal["json", "csv", "graphml", "mermaid", "ical", "schema"],
-        o.option("--format", "form of the output; schema is that of json"),
+        Exported,
+        o.one_of("--format", "form of the output; schema is that of json", get_args(Exported)),
     ],
     out: Annotated[
         str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder, or FILE.zip")
@@ -49,9 +51,7 @@ def export(
     product: Annotated[
         o.Words, o.value("--product", "PRODUCT", "graphs and calendar: this product (repeatable)", completion.products)
     ] = None,
-    level: Annotated[
-        Literal["series", "release", "build"] | None, o.option("--level", "diagrams: what a box is (default: series)")
-    ] = None,
+    level: Annotated[Box | None, o.one_of("--level", "diagrams: what a box is (default: series)", get_args(Box))] = None,
     data: o.Data = None,
 ) -> int:
     """Write one of the other forms, to a file or to standard output."""

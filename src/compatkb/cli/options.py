@@ -1,10 +1,9 @@
 """The options that several commands share, as types of their parameters."""
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, cast
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, get_args
 
 import typer
-from typer.main import get_click_type
 
 from compatkb.cli import completion
 from compatkb.errors import UsageError
@@ -31,8 +30,23 @@ def word(metavar: str, about: str, values: Completion | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=about, autocompletion=values)
 
 
+def one_of(name: str, about: str, words: Sequence[str], **more: Any) -> Any:
+    """Return an option whose value is one of some words."""
+
+    def read(word: str) -> str:
+        if word in words:
+            return word
+        raise typer.BadParameter(f"{word!r} is not one of {', '.join(words)}")
+
+    return typer.Option(
+        name, help=about, parser=read, autocompletion=lambda: words, **{"metavar": f"[{'|'.join(words)}]", **more}
+    )
+
+
 TextJson = Literal["text", "json"]
-Format = Annotated[TextJson, option("--format", "form of the output")]
+ShellName = Literal["posix", "powershell", "cmd"]
+FailOk = Literal["fail", "ok"]
+Format = Annotated[TextJson, one_of("--format", "form of the output", get_args(TextJson))]
 AsOf = Annotated[str | None, value("--as-of", "DATE", "answer as of the end of this day, YYYY-MM-DD (default: today)")]
 Data = Annotated[
     str | None,
@@ -58,17 +72,12 @@ All = Annotated[bool, option("--all", "also print every stack")]
 Here = Annotated[bool, option("--here", "for this machine: its system, the Python of its active environment, its GPU")]
 Redact = Annotated[bool, option("--redact", "leave out names of people and machines, home folders and secrets")]
 Shell = Annotated[
-    Literal["posix", "powershell", "cmd"] | None,
-    option("--shell", "quote commands for this shell (default: that of this kind of machine)"),
+    ShellName | None,
+    one_of("--shell", "quote commands for this shell (default: that of this kind of machine)", get_args(ShellName)),
 ]
-Unknown = Annotated[Literal["fail", "ok"], option("--unknown", "whether the exit code of `unknown` is 7 (fail) or 0 (ok)")]
+Unknown = Annotated[FailOk, one_of("--unknown", "whether the exit code of `unknown` is 7 (fail) or 0 (ok)", get_args(FailOk))]
 Fix = Annotated[bool, option("--fix", "write the safe fixes, then report what is left")]
 Diff = Annotated[bool, option("--diff", "print what --fix would write; exit 1 if there is anything")]
-
-
-def one_of(*words: str) -> Any:
-    """Return the type of a value that is one of some words."""
-    return get_click_type(annotation=cast("Any", Literal)[words], parameter_info=typer.models.OptionInfo())
 
 
 _MOST_NAMED = 7
@@ -77,11 +86,10 @@ _MOST_NAMED = 7
 
 def form(command: str, about: str = "form of the output") -> Any:
     """Return --format, which takes the forms that a command has."""
-    names = FORMS[command]
-    kind = one_of(*names)
+    names = tuple(FORMS[command])
     if len(names) <= _MOST_NAMED:
-        return typer.Option("--format", help=about, click_type=kind)
-    return typer.Option("--format", metavar="FORM", help=f"{about}: {', '.join(names)}", click_type=kind)
+        return one_of("--format", about, names)
+    return one_of("--format", f"{about}: {', '.join(names)}", names, metavar="FORM")
 
 
 def days(text: str) -> int:

@@ -71,7 +71,7 @@ def reference() -> str:
 
 
 def _section(words: str, command: Any) -> str:
-    arguments = [param.make_metavar(None) for param in command.params if param.param_type_name == "argument"]
+    arguments = [param.metavar for param in command.params if param.param_type_name == "argument"]
     page = f" [More]({PAGES[words.removeprefix('data ')]})." if words.removeprefix("data ") in PAGES else ""
     usage = " ".join(["compatkb", words, "[OPTIONS]", *arguments])
     about = command.help.partition("\n\n\b")[0]
@@ -90,12 +90,14 @@ def _rows(command: Any) -> Iterator[str]:
     for param in command.params:
         text = (param.help or "").replace("|", "\\|")
         if param.param_type_name == "argument":
-            word = param.make_metavar(None).replace("|", "\\|")
+            word = param.metavar.replace("|", "\\|")
             yield f"| `{word}` | {text} |"
             continue
         names = ", ".join(f"`{name}`" for name in param.opts)
-        choices = [str(getattr(choice, "value", choice)) for choice in getattr(param.type, "choices", ())]
-        taken = " or ".join(f"`{choice}`" for choice in choices)
+        words = param.metavar or ""
+        taken = (
+            " or ".join(f"`{word}`" for word in words.strip("[]").split("|")) if words.startswith("[") and "|" in words else ""
+        )
         default = getattr(param.default, "value", param.default)
         is_shown = default not in (None, False, True, "", [], ())
         after = [f"one of {taken}" if taken else "", f"default: `{default}`" if is_shown else ""]

@@ -25,7 +25,7 @@ def validate(
     files: Annotated[list[str] | None, o.word("[FILE]...", "with --merge: what the shards wrote with --out")] = None,
     level: Annotated[
         o.Words,
-        o.option("--level", "how far to go (default: resolve; repeatable)", click_type=o.one_of(*DEPTHS), show_default=False),
+        o.one_of("--level", "how far to go (default: resolve; repeatable)", DEPTHS, show_default=False),
     ] = None,
     tool: Annotated[o.Words, o.value("--tool", "NAME", "ask this tool alone: index, pip, uv or python (repeatable)")] = None,
     product: Annotated[
