@@ -80,6 +80,14 @@ def test_an_advisory_is_told_under_its_conditions(condition: dict[str, Any], cpu
         ]
 
 
+def test_an_advisory_is_told_within_bounds_on_python(tmp_path: Path) -> None:
+    """A condition on Python is a minor or a bound, as in claims."""
+    torch = product("torch", releases=["2.0.0"], advisory=[advised("torch", when={"python": [">=3.12"]})])
+    facts = universe(tmp_path, [torch])
+    assert told(ask(facts, "torch", python="3.12")) == [[("driver", "torch", "2.0.0")]]
+    assert told(ask(facts, "torch", python="3.11")) == [[]]
+
+
 def test_an_advisory_about_neighbours_is_told_beside_them(tmp_path: Path) -> None:
     """What an advisory says of two builds together is told where both are there, and changes no preference."""
     torch = product("torch", releases=["2.0.0", "1.0.0"], advisory=[advised("torch==1.0.0", to=["helper==1.0"])])

@@ -280,7 +280,7 @@ def _imply(knowledge: Knowledge, problems: list[DataProblem]) -> None:
 
 
 def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[DataProblem]) -> Iterator[KnowledgeEdge]:
-    claim, grid = cited.claim, knowledge.grid
+    claim = cited.claim
     path, record = _path(knowledge.products[cited.product]), ("claim", claim.id)
     of, of_spec = split_term(claim.of)
     unknown = [p for p in (of, *(split_term(t)[0] for t in claim.to)) if p not in knowledge.products]
@@ -301,19 +301,10 @@ def _edges(knowledge: Knowledge, cited: SourcedClaim, problems: list[DataProblem
         problems.append(DataProblem(path, record, f"{claim.of} names no known release"))
         return
     when = claim.when
-    holds = widened = grid.all
-    devices: frozenset[str] = frozenset()
-    hardware = 0
-    if when:
-        pythons = knowledge.pythons(when.python) if when.python else None
-        holds = grid.cells(when.os or None, when.arch or None, pythons)
-        some = grid.widened(when.os)  # what holds on one Linux holds on some Linux, and on no other one
-        widened = holds | grid.cells(some, when.arch or None, pythons, members=False) if when.os else holds
-        if when.not_os:
-            holds, widened = holds & ~grid.cells(when.not_os), widened & ~grid.cells(when.not_os)
-        devices = frozenset(when.device)
-        for name in when.hardware:
-            hardware |= knowledge.matching("hardware", f"=={name}")
+    holds = knowledge.cells_of(when)
+    widened = holds | knowledge.cells_of(when, around=True)  # what holds on one Linux holds on some Linux, and on no other one
+    devices = frozenset(when.device if when else ())
+    hardware = knowledge.hardware(when.hardware if when else ())
     for to, (to_mask, specs) in targets.items():
         supported = 0 if claim.kind is Kind.BREAKS or not all(specs) else widened
         forbidden = 0 if claim.kind is Kind.VERIFIED else holds

@@ -50,21 +50,12 @@ def leave_open(knowledge: Knowledge) -> None:
                 or not (when.os or when.arch or when.python)
             ):
                 continue
-            cells = platforms_of(knowledge, dispute)
+            cells = knowledge.cells_of(when)
             for term in dispute.of:
                 product, mask = knowledge.mask(term)
                 for element in knowledge.of_mask(product, mask):
                     element.floors = [f._replace(seen=f.seen & ~cells, guessed=f.guessed & ~cells) for f in element.floors]
                     element.build = element.build and element.build.model_copy(update={"wheels_complete": False})
-
-
-def platforms_of(knowledge: Knowledge, dispute: Dispute) -> int:
-    """Return the platforms on which a dispute matters."""
-    when = dispute.when
-    if when is None:
-        return knowledge.grid.all
-    pythons = knowledge.pythons(when.python) if when.python else None
-    return knowledge.grid.cells(when.os or None, when.arch or None, pythons)
 
 
 def find_problems(knowledge: Knowledge) -> Iterator[DataProblem]:

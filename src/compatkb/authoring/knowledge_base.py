@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
@@ -22,6 +23,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.platforms import Grid
 from compatkb.core.versions import Listing, Scheme, admits, admitted, without_local
 from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexFile, IndexRelease, Kind, ProductHead, Release, SourceEntry
+from compatkb.schema.base import When
 
 GLIBC = "glibc"
 NEUTRAL = "0"  # the glibc floor of a wheel that holds nothing compiled
@@ -168,6 +170,19 @@ class Knowledge:
         for text in texts:
             mask |= self.matching(*split_term(python_term(text)))
         return [element.version for element in self.of_mask("python", mask)]
+
+    def cells_of(self, when: When | None, *, around: bool = False) -> int:
+        """Return the platforms on which a condition holds; `around`: on the families of its systems, not on other members."""
+        if when is None:
+            return self.grid.all
+        pythons = self.pythons(when.python) if when.python else None
+        systems = self.grid.widened(when.os) if around else when.os
+        cells = self.grid.cells(systems or None, when.arch or None, pythons, members=not around)
+        return cells & ~self.grid.cells(when.not_os)
+
+    def hardware(self, names: Iterable[str]) -> int:
+        """Return the elements of hardware by their names."""
+        return reduce(or_, (self.matching("hardware", f"=={name}") for name in names), 0)
 
     def cited(self, product: str, names: Iterable[str]) -> tuple[SourceEntry, ...]:
         """Return sources of a product file by their names, those that are there."""

@@ -116,3 +116,12 @@ class ImageFile(Record):
     tag: tuple[Tag, ...] = ()
     listing: tuple[ListingEntry, ...] = ()
     dispute: tuple[Dispute, ...] = ()
+
+    def same_tag(self, tag: Tag) -> Tag:
+        """Return the tag whose contents a tag has, itself where it names no other or one that is not there."""
+        tags = {other.name: other for other in self.tag}
+        for _ in self.tag:
+            if tag.contains or tag.same_as is None:
+                break
+            tag = tags.get(tag.same_as, tag)
+        return tag

@@ -11,7 +11,7 @@ from compatkb.authoring.loader import DataDocument
 from compatkb.core.names import meant, word_key
 from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme
-from compatkb.schema import FeatureFile, ImageFile, ProductFile, Tag
+from compatkb.schema import FeatureFile, ProductFile
 
 _Named = tuple[DataDocument, Where, Hashable, str, str]  # document, place, what it is looked up by, its owner, as written
 
@@ -137,7 +137,7 @@ def tag_contents(subject: LintSubject) -> Iterator[LintProblem]:
     for document, file in subject.images:
         options = {tag.option for tag in file.tag if tag.option}
         for number, tag in enumerate(file.tag):
-            held = " ".join(_held(file, tag))
+            held = " ".join(split_term(each.is_)[1] for each in file.same_tag(tag).contains)
             for version in _VERSION.findall(tag.name):
                 if held and not re.search(rf"(?<![\d.]){re.escape(version)}(?!\.?\d)", held):
                     message = f"{tag.name} carries {version}, and holds no such version: {held}"
@@ -147,13 +147,3 @@ def tag_contents(subject: LintSubject) -> Iterator[LintProblem]:
                 if value and words & known and value not in words:
                     message = f"{tag.name} carries {', '.join(sorted(words & known))}, and its {key} is {value}"
                     yield LintProblem(document, ("tag", number, key), message)
-
-
-def _held(file: ImageFile, tag: Tag) -> list[str]:
-    """Return the specifiers of what a tag holds, its own or those of the tag that it repeats."""
-    named = {other.name: other for other in file.tag}
-    seen = {tag.name}
-    while tag.same_as and tag.same_as in named and tag.same_as not in seen:
-        seen.add(tag.same_as)
-        tag = named[tag.same_as]
-    return [split_term(held.is_)[1] for held in tag.contains]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compatkb.authoring.disputes import disputes_of, open_claims, platforms_of
+from compatkb.authoring.disputes import disputes_of, open_claims
 from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import (
     ClaimOrigin,
@@ -198,8 +198,8 @@ def advisories(knowledge: Knowledge) -> Iterator[Advisory]:
                     to=to,
                     to_mask=to_mask,
                     devices=advisory.when.device if advisory.when else (),
-                    cells=_where(knowledge, advisory.when),
-                    hardware=_hardware(knowledge, advisory.when),
+                    cells=knowledge.cells_of(advisory.when),
+                    hardware=knowledge.hardware(advisory.when.hardware if advisory.when else ()),
                     sources=cite(knowledge, file.product.id, advisory.sources),
                 )
 
@@ -226,12 +226,9 @@ def defects(knowledge: Knowledge) -> Iterator[Defect]:
         cells = knowledge.grid.all
         for system in (condition.system for condition in issue.where if condition.system):
             cells &= knowledge.grid.cells((system,))
-        hardware = 0
-        for name in issue.hardware:
-            hardware |= knowledge.matching("hardware", f"=={name}")
         devices = tuple(condition.device for condition in issue.where if condition.product == product and condition.device)
         mask = _affected(knowledge, issue, product, ranges[product])
-        yield Defect(product, mask, issue.id, devices, cells, hardware, beside)
+        yield Defect(product, mask, issue.id, devices, cells, knowledge.hardware(issue.hardware), beside)
 
 
 def _affected(knowledge: Knowledge, issue: IssueEntry, product: str, spec: str) -> int:
@@ -242,20 +239,6 @@ def _affected(knowledge: Knowledge, issue: IssueEntry, product: str, spec: str) 
         for term in (cure.to for cure in issue.cures if cure.to):
             named, cured = knowledge.mask(term)
             mask &= ~cured if named == product else mask
-    return mask
-
-
-def _where(knowledge: Knowledge, when: When | None) -> int:
-    """Return the platforms of which an advisory speaks."""
-    if when is None:
-        return knowledge.grid.all
-    return knowledge.grid.cells(when.os or None, when.arch or None, when.python or None)
-
-
-def _hardware(knowledge: Knowledge, when: When | None) -> int:
-    mask = 0
-    for name in when.hardware if when else ():
-        mask |= knowledge.matching("hardware", f"=={name}")
     return mask
 
 
@@ -319,7 +302,7 @@ def concerned(knowledge: Knowledge) -> Iterator[ConcernedRecord]:
                 product, mask = knowledge.mask(term)
                 yield ConcernedRecord(dispute.id, claim, product, mask, (), (), 0)
         when = dispute.when or When()
-        place = (when.device, when.hardware, platforms_of(knowledge, dispute))
+        place = (when.device, when.hardware, knowledge.cells_of(dispute.when))
         for thing in dispute.of:
             product, mask = f"{name}:{thing}" if name else thing, 0
             if kind in ("product", "feature"):

@@ -37,14 +37,14 @@ def images(knowledge: Knowledge) -> Iterator[ImageRecord]:
             id=number,
             repository=file.repository.name,
             built=_built(file, tag),
-            same=same[file.repository.id, same_tag(file, tag).name],
+            same=same[file.repository.id, file.same_tag(tag).name],
             runs=tuple(sorted(runs)),
             sources=cited(file.source[s] for s in tag.sources),
         )
 
 
 def _built(file: ImageFile, tag: Tag) -> ImageBuildState | None:
-    built = same_tag(file, tag).built
+    built = file.same_tag(tag).built
     if built is None:
         return None
     page = file.repository.built_page
@@ -97,17 +97,7 @@ def runs(knowledge: Knowledge) -> Iterator[RunRecord]:
 def contents(knowledge: Knowledge) -> Iterator[ContentRecord]:
     """Yield what image tags hold; a tag that is the same as another holds what that one does."""
     for number, (file, tag) in enumerate((f, t) for f in knowledge.files.images for t in f.tag):
-        for contained in same_tag(file, tag).contains:
+        for contained in file.same_tag(tag).contains:
             product, spec = split_term(contained.is_)
             mask = knowledge.matching(product, spec) if product in knowledge.products else 0
             yield ContentRecord(number, product, mask, spec, str(contained.basis))
-
-
-def same_tag(file: ImageFile, tag: Tag) -> Tag:
-    """Return the tag whose contents a tag has, itself where it names no other; `tag_problems` finds what leads nowhere."""
-    tags = {other.name: other for other in file.tag}
-    for _ in file.tag:
-        if tag.contains or tag.same_as is None:
-            break
-        tag = tags.get(tag.same_as, tag)
-    return tag
