@@ -83,7 +83,8 @@ def support_other_systems(knowledge: Knowledge) -> None:
             names = ", ".join(_names(knowledge, tried))
             note = f"documented for {names}; other systems of the family are taken to be alike"
             claim = _inferred(knowledge, edge, f"{edge.claim}-other-{'-'.join(sorted(family))}", note)
-            cells = grid.cells(others, (when and when.arch) or None, (when and when.python) or None, members=False)
+            pythons = knowledge.pythons(when.python) if when and when.python else None
+            cells = grid.cells(others, (when and when.arch) or None, pythons, members=False)
             knowledge.edges.append(edge._replace(claim=claim, forbidden_on=0, supported_on=cells, basis=Basis.INFERRED))
 
 

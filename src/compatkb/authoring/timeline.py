@@ -1,8 +1,8 @@
 """Resolves the dates of timeline events: their own, or those of the release or end of life that they name."""
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life, first_day, split_term
 from compatkb.authoring.loader import DataProblem
@@ -11,8 +11,7 @@ from compatkb.schema import EventEntry, EventKind, SourceEntry, TimelineFile
 FILE = "timeline.toml"
 
 
-@dataclass(frozen=True)
-class Dated:
+class Dated(NamedTuple):
     """An event with the first and the last day on which it can have happened, inclusive, and its sources."""
 
     event: EventEntry
@@ -25,8 +24,7 @@ class Dated:
     sources: tuple[SourceEntry, ...]
 
 
-@dataclass(frozen=True)
-class _Moment:
+class _Moment(NamedTuple):
     first: date
     last: date
     precision: str
