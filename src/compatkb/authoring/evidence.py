@@ -21,6 +21,7 @@ from compatkb.authoring.knowledge_base import (
     SourcedClaim,
     split_term,
 )
+from compatkb.authoring.refusals import ASKED, refusal_edges, refusals
 from compatkb.core.memo import memoized
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry, When
 
@@ -201,6 +202,8 @@ def add_observations(knowledge: Knowledge) -> None:
     for observation in sorted(knowledge.files.evidence, key=lambda o: o.checked):
         if observation.outcome is not Outcome.NOT_CHECKED and is_of_channel(knowledge, observation):
             newest[observation.question] = observation
+    asked = [(o, tuple(elements_of(knowledge, o))) for o in newest.values() if o.level in ASKED]
+    knowledge.edges += list(refusal_edges(knowledge, refusals(knowledge, asked)))
     broken = {_builds(o) for o in newest.values() if o.level is Level.RUN and o.outcome is Outcome.FAILED_RUN}
     for number, observation in enumerate(newest.values()):
         if observation.outcome is Outcome.OK:

@@ -9,6 +9,7 @@ from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.evidence import cells_of, elements_of, is_of_channel
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
+from compatkb.authoring.refusals import ASKED, Refusal, refusals
 from compatkb.schema import Basis, Kind, Level, Observation, Outcome, Role
 
 _LOADED = (Level.IMPORT, Level.RUN, Level.SYMBOLS)
@@ -28,7 +29,7 @@ class _Beside:
 
 
 def evidence(subject: LintSubject) -> Iterator[LintProblem]:
-    """Yield imports and runs against a claim, of each question the newest; a known culprit settles one.
+    """Yield imports, runs and refusals against a claim, of each question the newest; a known culprit settles one.
 
     A failure may have any of the claims on what was loaded for its cause, so it is one finding that names them all.
     Claims that lost a dispute, or wait for its decision, contradict nothing; nor do those on certain hardware, since
@@ -44,7 +45,16 @@ def evidence(subject: LintSubject) -> Iterator[LintProblem]:
         every[edge.of, edge.to].append(edge)
         if knowledge.claims[edge.claim].origin is ClaimOrigin.PEOPLE and edge.claim not in skipped and not edge.hardware:
             edges[edge.of, edge.to].append(edge)
-    for seen in _newest(subject.seen):
+    newest = list(_newest(subject.seen))
+    lines = {id(seen.observation): seen for seen in newest}
+    asked = [
+        (seen.observation, tuple(elements_of(knowledge, seen.observation)))
+        for seen in newest
+        if seen.observation.level in ASKED and is_of_channel(knowledge, seen.observation)
+    ]
+    for refusal in refusals(knowledge, asked):
+        yield _refused(knowledge, lines[id(refusal.observation)], refusal)
+    for seen in newest:
         observation = seen.observation
         if observation.level not in _LOADED or observation.culprit or not is_of_channel(knowledge, observation):
             continue
@@ -111,6 +121,19 @@ def _problem(knowledge: Knowledge, seen: SeenObservation, verb: str, named: dict
     message = f"the {seen.observation.level} {verb}, {against}: {', '.join(met)}{more}; name the `culprit`, a claim or dispute"
     sources = tuple(source for name, _ in listed[:_NAMED] for source in knowledge.claims[name].sources)
     return LintProblem(seen, (), message, sources=sources)
+
+
+def _refused(knowledge: Knowledge, seen: SeenObservation, refusal: Refusal) -> LintProblem:
+    """Return that an installer or an index refuses what claims say, and what answers deny until somebody decides."""
+    observation, named = refusal.observation, refusal.claims[:_NAMED]
+    more = f" and {len(refusal.claims) - _NAMED} more" if len(refusal.claims) > _NAMED else ""
+    blamed = ", ".join(f"{one.product} with {other.product}" for (one, _), (other, _) in refusal.pairs)
+    message = (
+        f"{observation.tool} refused it ({observation.outcome}), and these claims say that it works: "
+        f"{', '.join(named)}{more}; denied there until that is decided: {blamed or 'none of its pairs alone'}; "
+        "name the `culprit`, or ask again"
+    )
+    return LintProblem(seen, (), message, sources=tuple(s for name in named for s in knowledge.claims[name].sources))
 
 
 _DEMANDS = (Kind.NEEDS, Kind.CONSTRAINS)
