@@ -56,7 +56,10 @@ test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, ki
 	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
 	for days in 90 400; do $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; done
 
-test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
+test-backtest: $(VENV)/made-dev ## take 12 weeks from SINCE on out of the data, and tell what refresh gives back of them
+	$(BIN)/python tests/backtest.py --since $(or $(SINCE),2026-08-29)
+
+soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
 	$(PYTEST) -m "(soak or hypothesis) and not online"
 	for days in 90 400; do $(PYTEST) -m "(long or soak) and verdict and not online" --days-later $$days $(VERDICTS) || exit 1; done
 
@@ -93,6 +96,9 @@ generate: $(VENV)/made ## rewrite the JSON Schemas that are made from the models
 	$(BIN)/compatkb schema --out data/schema
 	$(BIN)/compatkb export --format schema --out docs/schema/export.schema.json
 
+backtest: $(VENV)/made-dev ## take 12 weeks from SINCE on out of the data, and tell what refresh gives back of them
+	$(BIN)/python tests/backtest.py --since $(or $(SINCE),2026-08-29)
+
 soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random questions; resumes
 	$(BIN)/python tests/differential.py --work .soak
 
@@ -115,5 +121,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site site-docs build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
+.PHONY: backtest help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
 	soak-properties bench bench-check bench-scale clean

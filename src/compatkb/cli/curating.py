@@ -150,7 +150,7 @@ def refresh(
     check: Annotated[bool, o.option("--check", "exit with code 4 where a file would change")] = False,
     only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
     requirements: Annotated[
-        bool, o.option("--requirements", "read Requires-Dist where the file has none so far, too")
+        bool, o.option("--requirements", "read Requires-Dist where a file has none so far, and again where it has some")
     ] = False,
     since: Annotated[
         str | None,

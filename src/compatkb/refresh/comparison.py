@@ -34,6 +34,7 @@ class RecordedDistribution:
     recorded: IndexFile | None
     named: frozenset[Version]  # that product files name, so that a pre-release among them counts
     reads_requirements: bool
+    reads_again: bool = False  # also of wheels whose metadata are recorded
 
     def known(self) -> dict[Version, IndexRelease]:
         """Return the recorded releases by version."""
@@ -72,7 +73,10 @@ def plan(subject: RecordedDistribution, listed: IndexPage, changed: Mapping[str,
         if version not in known and (not _wanted(subject, version) or uploaded is None or uploaded[0] < since):
             continue
         releases[version] = files
-        if subject.reads_requirements and (main := _main_wheel(known.get(version), files)):
+        recorded = known.get(version)
+        names = {file.entry.name for file in files}
+        is_read = recorded is not None and recorded.file in names and not subject.reads_again
+        if subject.reads_requirements and not is_read and (main := _main_wheel(recorded, files)):
             wheels[version] = (main,) if version in known else (main, *_others(main, files))
     return Plan(releases, wheels)
 

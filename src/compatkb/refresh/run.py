@@ -75,7 +75,8 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Re
     """Return the distributions to ask for, by name: those with a file, runtimes, and those with a build on the default index.
 
     `only` are product ids, aliases or distributions; raises UsageError for one that is not among them. Requires-Dist is
-    read for a new file, and where the file has such metadata already, or with `requirements`.
+    read for a new file, and where the file has such metadata already, or with `requirements`; that of a recorded wheel is
+    read again only then, since a file of an index never changes.
     """
     recorded = {str(canonicalize_name(file.distribution)): file for file in files.index}
     owners: dict[str, list[ProductFile]] = {}
@@ -103,7 +104,7 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Re
         reads = requirements or known is None or not known.release or any(release.file for release in known.release)
         named = frozenset(version for owner in owners.get(name, ()) for version in named_versions(owner))
         product = owners[name][0].product.id if owners.get(name) else None
-        subjects.append(RecordedDistribution(name, product, known, named, reads))
+        subjects.append(RecordedDistribution(name, product, known, named, reads, requirements))
     return tuple(subjects)
 
 
@@ -180,7 +181,7 @@ def _outcome(
         name = subject.distribution
         after, new_notes = propose(subject, listings[name], plans[name], changed, readings, today)
         path = directory / "index" / f"{subject.recorded.distribution if subject.recorded else name}.toml"
-        before = path.read_text(encoding="utf-8") if subject.recorded else ""
+        before = text_of(subject.recorded) if subject.recorded else ""
         if text_of(after) != before:
             changes.append(FileChange(path, before, text_of(after)))
         elif after.seen < today:
