@@ -290,6 +290,8 @@ def test_changes_of_a_release(data: Path, index: Index) -> None:
         wheel("some_engine-1.0-cp313-cp313t-musllinux_1_2_aarch64.whl", **{**OLD, "requires_python": ">=3.11"}),
     ]
     (release,) = proposed(ask(data, index)).release
+    assert release.requires == ("gear==1.0",)  # a wheel of an index never changes, so it is not read again unasked
+    (release,) = proposed(ask(data, index, requirements=True)).release
     assert release.requires_python == ">=3.11"
     assert release.requires == ("gear==1.0.1",)
     assert release.wheels == {"cp311": ("manylinux_2_28_x86_64",), "cp313t": ("musllinux_1_2_aarch64",)}
@@ -335,14 +337,16 @@ def test_new_distribution(data: Path, index: Index) -> None:
 
 
 def test_skeleton_becomes_a_record(data: Path, index: Index) -> None:
-    """The skeleton of a release is TOML that the models refuse until a person says for which devices it is."""
+    """The skeleton of a release is for what the one before was for; without one the models refuse it until it is filled in."""
     index.projects["some-engine"].append(wheel(TWO))
     (note,) = ask(data, index).notes
     head = PRODUCT.partition("[source]")[0].replace("complete =", "#")
     problems: list[LoadProblem] = []
-    assert parse_document("products/engine.toml", f"{head}{note.toml}".encode(), problems) is None
+    assert (
+        parse_document("products/engine.toml", f"{head}{note.toml.replace(_CPU, 'devices = []')}".encode(), problems) is None
+    )
     assert "devices" in problems[0].message
-    document = parse_document("products/engine.toml", f"{head}{note.toml.replace('devices = []', _CPU)}".encode(), [])
+    document = parse_document("products/engine.toml", f"{head}{note.toml}".encode(), [])
     assert document
     made = document.record
     assert isinstance(made, ProductFile)
@@ -599,7 +603,7 @@ def test_metadata_must_match_their_digest(data: Path, index: Index) -> None:
     index.raw[PAGE] = (200, {"Content-Type": kind}, body)
     index.projects["some-engine"][0].metadata = metadata("some-engine", "1.0", ("other",))
     with pytest.raises(UnavailableError, match="SHA-256 differs"):
-        ask(data, index)
+        ask(data, index, requirements=True)
 
 
 def test_promised_metadata_that_are_missing(data: Path, index: Index) -> None:
@@ -624,7 +628,7 @@ def test_wrong_part(data: Path, index: Index, headers: dict[str, str], message: 
     """A server that sends another part than was asked for is not believed."""
     index.raw[f"/files/{ONE}"] = (206, headers, b"abcd")
     with pytest.raises(UnavailableError, match=message):
-        ask(data, index)
+        ask(data, index, requirements=True)
 
 
 def test_malformed_page_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

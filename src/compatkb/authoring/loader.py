@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from compatkb.authoring.collected import with_collected
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
+from compatkb.authoring.listed import with_listed
 from compatkb.core.text_position import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (
@@ -203,7 +204,7 @@ def parse(contents: Mapping[str, bytes], kept: KeptValues | None = None) -> Load
 
 
 def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, ...] = ()) -> Files:
-    """Return the records of documents by kind, with what was collected in product files and the machine.
+    """Return the records of documents by kind, with what was collected or is listed in product files and the machine.
 
     `channels.toml` and `routes.toml` must be among them.
     """
@@ -213,6 +214,7 @@ def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, .
         if name != EXCEPTIONS:  # which only lint reads
             groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
     groups["products"], groups["machine"] = with_collected(groups["products"], groups["machine"], groups["collected"])
+    groups["products"] = with_listed(groups["products"], groups["index"])
     return Files(**groups, evidence=evidence)
 
 

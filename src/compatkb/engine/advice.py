@@ -12,7 +12,7 @@ from compatkb.store.records import UNBUILT, PlatformSet
 class StackWarning(NamedTuple):
     """A reason for care: its kind, whom it concerns, and what is needed to say it."""
 
-    kind: str  # yanked, eol, security, driver, device, preview, known-issue, feature, unnamed
+    kind: str  # yanked, eol, security, driver, device, preview, known-issue, unreviewed, feature, unnamed
     product: str
     version: str
     day: int | None  # since when, or the last supported day

@@ -115,7 +115,18 @@ class WarningJson(TypedDict):
 
     kind: Annotated[
         str,
-        one_of("yanked", "eol", "preview", "security", "vulnerability", "driver", "known-issue", "unnamed", "feature"),
+        one_of(
+            "yanked",
+            "eol",
+            "preview",
+            "security",
+            "vulnerability",
+            "driver",
+            "known-issue",
+            "unreviewed",
+            "unnamed",
+            "feature",
+        ),
         Says("All but known-issue make the verdict works-with-warnings."),
     ]
     product: Annotated[Text, Says("The product that it concerns.")]

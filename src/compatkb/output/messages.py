@@ -84,6 +84,8 @@ def _brief(warned: Warned) -> str:
         return "perhaps yanked from the default index" if warned.until is not None else "yanked from the default index"
     if warned.kind == "preview":
         return f"{warned.detail} build"
+    if warned.kind == "unreviewed":
+        return "new, not reviewed"
     if warned.kind == "unnamed":
         product, named = warned.detail.partition(" ")[::2]
         return f"documented with {product} {named}"

@@ -87,7 +87,7 @@ class BuildView:
 class Warned:
     """A reason for care: its kind, whom it concerns, and since when."""
 
-    kind: str  # yanked, eol, security, driver, device, preview, known-issue, feature, unnamed
+    kind: str  # yanked, eol, security, driver, device, preview, known-issue, unreviewed, feature, unnamed
     product: Product
     version: str
     day: int | None

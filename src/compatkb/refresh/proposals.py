@@ -7,9 +7,10 @@ from datetime import date
 from packaging.version import Version
 
 from compatkb.authoring.canonical import entry, row
-from compatkb.core.versions import Scheme, admits
+from compatkb.authoring.listed import born_as, family_of, in_scope, unreviewed
+from compatkb.core.versions import Scheme
 from compatkb.refresh.comparison import Note
-from compatkb.schema import IndexFile, IndexRelease, ProductFile, ProductHead, Role
+from compatkb.schema import IndexFile, IndexRelease, ProductFile, Role
 
 _CHANNEL = "default"
 
@@ -24,9 +25,9 @@ def unnamed(file: ProductFile, index: IndexFile, before: frozenset[str] | None, 
     product = file.product
     if product.role is Role.LEAF or product.scheme is not Scheme.PEP440:
         return ()
-    named = named_versions(file)
+    named = named_versions(file) - unreviewed(file)
     lacking = [release for release in index.release if Version(release.version) not in named]
-    due = [release for release in lacking if _in_scope(product, release.version)]
+    due = [release for release in lacking if in_scope(file, release.version)]
     notes = [
         Note(
             "unnamed",
@@ -34,7 +35,7 @@ def unnamed(file: ProductFile, index: IndexFile, before: frozenset[str] | None, 
             (release.version,),
             "is on the index, and no record names it",
             product.id,
-            _release_skeleton(index.distribution, release, today),
+            _release_skeleton(file, index.distribution, release, today),
         )
         for release in due
     ]
@@ -86,21 +87,19 @@ def _pins(term: str, product: str, version: str) -> bool:
     return match is not None and match[1] == product and match[2] == version
 
 
-def _in_scope(product: ProductHead, version: str) -> bool:
-    for scope in product.complete:
-        name = re.match(r"[a-z0-9][a-z0-9_-]*", scope.of)
-        here = scope.what == "release" and not scope.device and scope.channel in (None, _CHANNEL)
-        if here and name and name[0] == product.id and admits(product.scheme, scope.of[name.end() :], version):
-            return True
-    return False
-
-
-def _release_skeleton(distribution: str, release: IndexRelease, today: date) -> str:
+def _release_skeleton(file: ProductFile, distribution: str, release: IndexRelease, today: date) -> str:
+    """Return the record of a release: for what the one before it was for, which a person confirms by writing it down."""
+    if family_of(file, release):
+        return entry("reviewed", release.version) + "  # in [[listed]], once somebody has looked at it\n"
     source = {"channel": _CHANNEL, "file": release.file or f"{distribution} {release.version}", "seen": today}
+    build = born_as(file, release.version)
+    kinds = [{"device": kind.device, "os": [*kind.os], "arch": [*kind.arch], "basis": "inferred",
+              "note": "As the release before it."} for kind in (build.compiled_for if build else ())]  # fmt: skip
     lines = [
         "[[builds]]  # or the row alone, in the family that it belongs to",
         entry("channels", [_CHANNEL]),
-        entry("devices", []),
+        entry("devices", [*build.devices] if build else []),
+        *([entry("compiled-for", kinds)] if kinds else []),
         "rows = [",
         row([release.version, [source]]),
         "]",

@@ -20,6 +20,7 @@ from compatkb.schema.product import (
     Complete,
     EndOfLife,
     InstallEntry,
+    Listed,
     Moment,
     ProductFile,
     ProductHead,

@@ -17,6 +17,7 @@ from compatkb.schema.product import (
     AdvisoryEntry,
     BuildPart,
     InstallEntry,
+    Listed,
     ProductHead,
     ReleaseEntry,
     VariantPart,
@@ -157,6 +158,7 @@ class WrittenProduct(Record):
     source: dict[Id, SourceEntry] = {}
     release: tuple[ReleaseEntry, ...] = ()
     builds: tuple[BuildFamily, ...] = ()
+    listed: tuple[Listed, ...] = ()
     variants: tuple[VariantFamily, ...] = ()
     pairs: tuple[PairFamily, ...] = ()
     dispute: tuple[Dispute, ...] = ()

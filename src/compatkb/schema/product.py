@@ -5,6 +5,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
+from packaging.specifiers import SpecifierSet
 from pydantic import Field, model_validator
 
 from compatkb.core.versions import Scheme
@@ -168,6 +169,24 @@ class Build(BuildPart):
     sources: Sources
 
 
+class Listed(BuildPart):
+    """The builds of all releases that the index file lists and nobody wrote down; of `source-only`, those without a wheel."""
+
+    releases: Text | None = None  # a specifier, where it is not all of them
+    reviewed: Text | None = None  # what was uploaded after this release is new, not reviewed
+    devices: tuple[DeviceId, ...] = Field(min_length=1)
+    sources: Sources
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        for name, text in (("releases", self.releases), ("reviewed", f"=={self.reviewed}" if self.reviewed else None)):
+            try:
+                SpecifierSet(text or "")
+            except ValueError:
+                raise ValueError(f"`{name}`: {text!r} names no versions") from None
+        return self
+
+
 class VariantPart(Record):
     """What variants of a family share, or one of them has of its own."""
 
@@ -320,7 +339,7 @@ class AdvisoryEntry(Record):
     """Something that a user of these versions must be told."""
 
     of: Term
-    kind: Literal["security", "vulnerability", "driver", "device", "known-issue"]
+    kind: Literal["security", "vulnerability", "driver", "device", "known-issue", "unreviewed"]
     """`security`: nobody mends what is insecure. `vulnerability`: one published advisory (`CVE-…: what; fixed in 2.6.0.`)."""
     message: Text
     since: date
@@ -389,6 +408,7 @@ class ProductFile(Record):
     feed: tuple[Feed, ...] = ()
     source: dict[Id, SourceEntry] = {}
     release: tuple[Release, ...] = ()
+    listed: tuple[Listed, ...] = ()
     claim: tuple[Claim, ...] = ()
     dispute: tuple[Dispute, ...] = ()
     install: tuple[InstallEntry, ...] = ()

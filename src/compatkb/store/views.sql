@@ -298,7 +298,7 @@ from _citation c join _statement s on s.claim = c.claim group by c.claim, c.text
 create view advisory as select
   rowid - 1 as id, -- integer: a number without meaning
   product, -- text: the product that it concerns
-  kind, -- text: security, driver, device or known-issue
+  kind, -- text: security, vulnerability, driver, device, known-issue or unreviewed
   message, -- text: the sentence that users read
   date(since + 1721424.5) as since, -- date: the day since which it is known
   nullif("to", '') as beside, -- text or null: it concerns them only beside this product
