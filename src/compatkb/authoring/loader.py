@@ -27,6 +27,7 @@ from compatkb.schema import (
     MachineFile,
     MigrationFile,
     Observation,
+    PackagesFile,
     ProductFile,
     Record,
     RouteFile,
@@ -42,6 +43,7 @@ except ModuleNotFoundError:  # it is compiled, and reads three times as fast; an
 
 CHANNELS, ROUTES, TIMELINE, EXCEPTIONS = "channels.toml", "routes.toml", "timeline.toml", "exceptions.toml"
 SYMPTOMS, MACHINE, MIGRATION, APPLICATIONS = "symptoms.toml", "machine.toml", "migration.toml", "applications.toml"
+PACKAGES = "packages.toml"
 FOLDERS: dict[str, type[Record]] = {
     "products": ProductFile,
     "images": ImageFile,
@@ -59,6 +61,7 @@ SINGLE: dict[str, type[Record]] = {
     MACHINE: MachineFile,
     MIGRATION: MigrationFile,
     APPLICATIONS: ApplicationFile,
+    PACKAGES: PackagesFile,
 }
 NEEDED = (CHANNELS, ROUTES)
 LARGEST = 16 << 20  # bytes of one file; a parsed one takes twenty times as much
@@ -82,6 +85,7 @@ class Files:
     machine: MachineFile | None = None
     migration: MigrationFile | None = None
     applications: ApplicationFile | None = None
+    packages: PackagesFile | None = None
     issues: tuple[IssueFile, ...] = ()
     collected: tuple[CollectedFile, ...] = ()
 

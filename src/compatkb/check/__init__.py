@@ -171,7 +171,8 @@ def _counts(finding: Finding, settings: Settings) -> bool:
         return False
     if rule in migration_rules.RULES:
         return True
-    is_certain = finding.level is Severity.ERROR and place_of(finding.path) is not FileRole.PIPELINE  # which fails itself
+    fails_itself = place_of(finding.path) is FileRole.PIPELINE and rule.id != files.UNREADABLE.id
+    is_certain = finding.level is Severity.ERROR and not fails_itself
     is_on = rule.id in settings.levels or rule.is_on(finding.path) or is_certain
     return is_on and not is_passed_over(finding.path)
 

@@ -16,6 +16,9 @@ MOST_COMBINATIONS = 64
 _MOST_STEPS = 20_000
 _COMPARISON = re.compile(r"(?P<name>matrix\.[\w.-]+)\s*(?P<sign>[=!]=)\s*'(?P<text>[^']*)'")
 
+_PYTHON = re.compile(r"python(?:[-_]?versions?)?", re.IGNORECASE)
+_CUT = re.compile(r"3\.[1-9]0")
+
 Combination = dict[str, YamlNode]
 """The values of a matrix by name; names of values within values are joined by dots."""
 
@@ -153,6 +156,7 @@ def read_github(root: YamlNode, reading: ParsedFile) -> None:
     """Add what the jobs of a workflow, or the steps of an action, run on and install."""
     runner = Runner(reading)
     variables: Variables = {}
+    _cut_numbers(root, reading)
     runner.settings(root.get("env"), variables, "", "env.")
     for name, job in root.table("jobs").items():
         if job.kind == "map":
@@ -164,6 +168,19 @@ def read_github(root: YamlNode, reading: ParsedFile) -> None:
             variables[f"inputs.{name}"] = default.text if default else None
         group = runner.group("job:action", "the action")
         _steps(runner, runs.rows("steps"), CommandScope(reading, variables, group))
+
+
+def _cut_numbers(node: YamlNode, reading: ParsedFile) -> None:
+    """Note versions of Python that YAML reads as numbers, and so without their last zero: 3.10 is 3.1."""
+    for key, value in node.pairs if node.kind == "map" else ():
+        for item in value.elements() if _PYTHON.fullmatch(key.text) and value.kind != "map" else ():
+            if item.kind == "text" and not item.style and _CUT.fullmatch(item.text):
+                message = f"{item.text} without quotes is the number {item.text[:-1]}, and there is no Python {item.text[:-1]}"
+                reading.problem(item.place, f'{message}; write "{item.text}"', is_refused=True)
+        if value.kind in ("map", "list"):
+            _cut_numbers(value, reading)
+    for item in node.items:
+        _cut_numbers(item, reading)
 
 
 def _job(runner: Runner, name: str, job: YamlNode, outer: Variables) -> None:

@@ -17,7 +17,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("pylock", "pylock", r"(?:.*/)?pylock(?:\.[^/.]+)?\.toml"),
     ("python-version", ".python-version", r"(?:.*/)?\.python-version"),
     ("installer", "", r"(?:.*/)?(?:uv\.toml|\.?pip(?:\.conf|\.ini)|\.env(?:\.[\w-]+)?)"),
-    ("constraints", "constraint", r"(?:.*/)?[^/]*constraint[^/]*\.(?:txt|in)"),
+    ("constraints", "constraint", r"(?:.*/)?(?:[^/]*constraint[^/]*|constraints?/[^/]+)\.(?:txt|in)"),
     ("requirements", "requirement", r"(?:.*/)?(?:[^/]*requirements?[^/]*|requirements/[^/]+)\.(?:txt|in)"),
     ("dockerfile", "erfile", r"(?:.*/)?(?:(?:Docker|Container)file[^/]*|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))"),
     ("compose", "compose", r"(?:.*/)?(?:docker-)?compose[^/]*\.ya?ml"),

@@ -13,6 +13,11 @@ _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _BOTH = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*[=<>~!]=?[^@;#]*@[ \t]*\w+:")
 _SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
+_LABELLED = re.compile(r"(?:[<>]=?|~=)[ \t]*[\w.]*\d(\+\w[\w.]*)")
+_WILDCARD = re.compile(r"(?:[<>]=?|~=)[ \t]*[\d.]+\.\*")
+_SEVERAL = re.compile(
+    r"[A-Za-z][\w.-]*(?:\[[^\]]*\])?[ \t]*(?:[=<>~!]=?[^\s;@]+)?[ \t]+[A-Za-z][\w.-]*[ \t]*(?:[=<>~!]=|[ \t]|$)"
+)
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
@@ -87,9 +92,19 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         and "{%" not in bare
         and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare)
     ):
-        meant = _SINGLE.sub("==", bare) if _SINGLE.search(bare) else ""
-        told = f"; a pin has two equals signs: {meant[:80]}" if meant else ""
-        reading.problem(place, f"invalid requirement: {bare[:80]!r}{told}", is_refused=bool(meant))
+        told = _told(bare)
+        reading.problem(place, f"invalid requirement: {bare[:80]!r}{told}", is_refused=bool(told))
+
+
+def _told(bare: str) -> str:
+    """Return what is wrong with a requirement that every installer refuses (PEP 508, PEP 440), empty where that is unknown."""
+    if _SINGLE.search(bare):
+        return f"; a pin has two equals signs: {_SINGLE.sub('==', bare)[:80]}"
+    if label := _LABELLED.search(bare):
+        return f"; a label, {label[1][:20]}, stands behind == and != alone"
+    if _WILDCARD.search(bare):
+        return "; .* stands behind == and != alone"
+    return "; a line holds one requirement" if _SEVERAL.match(bare) else ""
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:

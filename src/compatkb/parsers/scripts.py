@@ -137,7 +137,7 @@ def _set(variables: dict[str, str], name: str, value: str) -> None:
         variables.pop(name, None)
 
 
-_MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b)")
+_MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b|(?=pip3? install\s))")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+bash|!|system)\b")
 
 

@@ -87,7 +87,8 @@ def read_compose(root: YamlNode, reading: ParsedFile) -> None:
         group = runner.group(f"service:{name}", f"the service {name}", kind="service")
         variables: Variables = {}
         runner.settings(service.get("environment"), variables, group)
-        runner.image(service.get("image"), variables, group)
+        if service.get("build") is None:  # else that is what the built image is called
+            runner.image(service.get("image"), variables, group)
         for key in ("command", "entrypoint"):
             _command(service.get(key), CommandScope(reading, variables, group))
 

@@ -7,7 +7,7 @@ from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
 from compatkb.schema.feed import DeviceFeed, Feed, KernelFeed, TagFeed
-from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, SymptomFile
+from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, PackagesFile, SymptomFile
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
 from compatkb.schema.issue import Effect, ExceptionFile, Exemption, IssueEntry, IssueFile, IssueState

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Self
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from pydantic import AfterValidator, Field, model_validator
 
 from compatkb.core.vocabulary import ShownBy
@@ -39,6 +40,11 @@ def _pattern(text: str) -> str:
         raise ValueError("something that is written out stands between two slots")
     if re.search(r"[{}]", SLOT.sub("", text)):
         raise ValueError("a slot is a product id between braces")
+    return text
+
+
+def _specifier(text: str) -> str:
+    SpecifierSet(text)
     return text
 
 
@@ -200,6 +206,87 @@ class ApplicationFile(Record):
 
     source: dict[Id, SourceEntry] = {}
     application: tuple[ApplicationEntry, ...] = Field(min_length=1)
+
+
+class StubEntry(Record):
+    """A name on the package index that only looks like a package: its archive refuses to be installed."""
+
+    name: Text
+    instead: Text
+    sources: Sources
+
+
+class BuildEntry(Record):
+    """A package whose archive imports another one while it is built, and does not say so in its build requirements."""
+
+    name: Text
+    imports: Text  # the package that has to be there
+    pages: tuple[Text, ...] = ()  # parts of the addresses of pages that have wheels of it
+    sources: Sources
+
+
+class MetadataEntry(Record):
+    """Releases whose metadata are no valid requirements: pip passes over them since 24.1."""
+
+    name: Text
+    versions: Annotated[Text, AfterValidator(_specifier)]
+    written: Text  # what their metadata hold
+    mended: Text | None = None  # the first release without it
+    sources: Sources
+
+
+class ClashEntry(Record):
+    """Releases of a package that do not import beside those of another, which their metadata admit."""
+
+    name: Text
+    versions: Annotated[Text, AfterValidator(_specifier)]
+    other: Text
+    breaks: Annotated[Text, AfterValidator(_specifier)]  # the releases of the other
+    brings: bool = False  # the metadata of the first ask for the other, so that it is installed without being named
+    stops: bool = True  # the import of the first fails; else a part of it does
+    holds: tuple[Text, ...] = ()  # packages of which older releases admit only older ones of the other
+    reason: Line
+    sources: Sources
+
+
+class CompanionEntry(Record):
+    """What old releases of a package ask for exactly of another, which the data list no more."""
+
+    name: Text
+    requires: Text
+    rows: tuple[tuple[Text, Text], ...]  # the release, and that of the other
+    sources: Sources
+
+
+class OutlivedEntry(Record):
+    """Old releases of a package, which the data list no more: the newest Python that any of them has a wheel for."""
+
+    name: Text
+    versions: Annotated[Text, AfterValidator(_specifier)]
+    python: Text
+    sources: Sources
+
+
+class GoneImage(Record):
+    """Images that a registry has no more."""
+
+    repository: Text
+    tags: tuple[Text, ...] = ()  # none: the whole repository
+    reason: Line
+    sources: Sources
+
+
+class PackagesFile(Record):
+    """data/packages.toml: what is known of packages and images that are no products."""
+
+    source: dict[Id, SourceEntry] = {}
+    stub: tuple[StubEntry, ...] = ()
+    isolated_build: tuple[BuildEntry, ...] = ()
+    refused_metadata: tuple[MetadataEntry, ...] = ()
+    clash: tuple[ClashEntry, ...] = ()
+    companion: tuple[CompanionEntry, ...] = ()
+    outlived: tuple[OutlivedEntry, ...] = ()
+    gone_image: tuple[GoneImage, ...] = ()
 
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]

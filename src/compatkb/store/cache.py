@@ -38,6 +38,7 @@ _SINGLE = (
     "exceptions.toml",
     "machine.toml",
     "migration.toml",
+    "packages.toml",
     "routes.toml",
     "symptoms.toml",
     "timeline.toml",

@@ -3,22 +3,25 @@
 Code blocks are read as the command parser reads them: without prompts and printed output, each block a group of its own.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
-from compatkb.check.project import index_rules, pairs, pins, resolution
+from compatkb.check.project import index_rules, packages, pairs, pins, resolution
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import normal
 from compatkb.parsers.commands.dispatch import read_shell, without_prefix
 from compatkb.parsers.commands.model import CommandScope
-from compatkb.parsers.registry import read
+from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.source import Fragment, Segment
-from compatkb.parsers.statement import Group, ImageUse, ParsedFile, Word
+from compatkb.parsers.statement import Group, ImageUse, Include, ParsedFile, Requirement, Word
 
 SHELLS = (
     "", "sh", "bash", "shell", "console", "zsh", "ksh", "shell-session", "shellsession", "powershell", "ps1", "cmd", "bat",
@@ -36,6 +39,10 @@ _INSTALLS = re.compile(r"\s(?:install|add)\s")
 _MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
 _PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
 _PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
+_ITEM = re.compile(
+    r"^[ \t]*[-+*][ \t]+`?(?P<name>[A-Za-z][\w.-]*)[ \t]*={1,2}[ \t]*(?P<version>\d+(?:\.\d+)+)(?=`?[ \t]*$)", re.MULTILINE
+)
+MOST_ITEMS = 200
 MOST_FILES = 40
 """More blocks of one document are not read as files."""
 _PROMPT = re.compile(r"\s*(?:\([\w.-]+\)\s*)?(?:[$%>#]|PS[^>]*>|C:\\[^>]*>)\s+")
@@ -61,6 +68,18 @@ def read_inline(page: MarkdownPage) -> ParsedFile:
         for code in piece.codes if _INSTALLS.search(piece.source) else ():
             if _INLINE.match(code.text) and page.document.text.startswith(code.text, code.start):
                 _read(page, reading, [Segment(code.text, code.start)], "command")
+    return reading
+
+
+def read_lists(page: MarkdownPage) -> ParsedFile:
+    """Return the pins that are items of lists, as many documents name what they were made with."""
+    reading = ParsedFile(page.document.path, "markdown")
+    for match in islice(_ITEM.finditer(page.document.text), MOST_ITEMS):
+        group = f"item:{match.start()}"
+        reading.groups[group] = Group(group, "block", "the list")
+        place = page.document.place(match.start("name"))
+        specifier, text = f"=={match['version']}", match[0][match.start("name") - match.start() :]
+        reading.add(Requirement(place, text, normal(match["name"]), group, 1, specifier=specifier))
     return reading
 
 
@@ -144,28 +163,50 @@ _FOR_FILES = {
 }
 """The rules of projects that examples are judged by, and what they are called there; an example may leave out its index."""
 
-_FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in (pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED)}}
+_ALIKE = (pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, packages.STUB, packages.BUILD, packages.METADATA)
+_FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in _ALIKE}}
 """The rules for blocks of commands, which readers paste as they are."""
 
 
-@PAGES.rule(UNPUBLISHED, TOGETHER, PLATFORM, pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, FILE)
+@PAGES.rule(UNPUBLISHED, TOGETHER, PLATFORM, *_ALIKE, FILE)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with what a page tells to install and to change."""
     judge = ProjectQueries(context)
     reading = read_code_blocks(page)
     reading.statements = [one for one in reading.statements if not isinstance(one, ImageUse)]  # other modules judge images
-    yield from _judged(page, reading, judge, _FOR_COMMANDS)
+    yield from _judged(page, reading, judge, _FOR_COMMANDS, _installed_files(page, reading, context))
     for example in (read_inline(page), *read_files(page)):
         yield from _judged(page, example, judge, _FOR_FILES)
+    yield from _judged(page, read_lists(page), judge, {pins.UNPUBLISHED.id: UNPUBLISHED})
     yield from _files(page)
 
 
+def _installed_files(page: MarkdownPage, reading: ParsedFile, context: CheckContext) -> list[tuple[TextDocument, ParsedFile]]:
+    """Return the lists of packages that the commands of a page install, read."""
+    folder = posixpath.dirname(page.document.path)
+    included = (one.path for one in reading.statements if isinstance(one, Include))
+    paths = {
+        posixpath.normpath(posixpath.join(base, path)) for path in included for base in (folder, posixpath.dirname(folder))
+    }
+    named = (one for one in context.documents if one.path in paths) if paths else ()
+    return [(one, read(one.path, one.text)) for one in named if kind_of(one.path) in ("requirements", "constraints")]
+
+
 def _judged(
-    page: MarkdownPage, reading: ParsedFile, judge: ProjectQueries, named: Mapping[str, CheckRule]
+    page: MarkdownPage,
+    reading: ParsedFile,
+    judge: ProjectQueries,
+    named: Mapping[str, CheckRule],
+    files: Sequence[tuple[TextDocument, ParsedFile]] = (),
 ) -> Iterator[Finding]:
-    for finding in judged(Project(judge.facts, [(page.document, reading)]), judge):
+    """Yield what is wrong with what a page installs; in the files that it installs, what does not go with the page itself."""
+    path = page.document.path
+    for finding in judged(Project(judge.facts, [(page.document, reading), *files]), judge, path):
         is_aside = finding.rule == ENDED.id and not finding.fix  # what is merely old documents install on purpose
-        if (rule := named.get(finding.rule)) and not is_aside:
+        if finding.path != path:
+            if finding.rule == resolution.TOGETHER.id and path in finding.message:
+                yield finding._replace(edits=())
+        elif (rule := named.get(finding.rule)) and not is_aside:
             yield finding._replace(rule=rule.id)
 
 

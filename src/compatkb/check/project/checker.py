@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import index_rules, metadata, pairs, pins, resolution
+from compatkb.check.project import index_rules, metadata, packages, pairs, pins, resolution
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, LocatedStatement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
@@ -25,7 +25,7 @@ _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _LABEL = re.compile(r"\+[\w.]+")
 
-TOPICS = (index_rules, metadata, pairs, pins)
+TOPICS = (index_rules, metadata, packages, pairs, pins)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules)
@@ -37,7 +37,8 @@ def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterato
     queries = ProjectQueries(context)
     for document, reading in readings:
         if reading.kind != _ANY_PURPOSE and not _is_of_others(document, reading):
-            for problem in reading.problems[:1] if len(reading.problems) <= _MOST_UNREADABLE else ():
+            told = sorted(reading.problems, key=lambda one: not one.is_refused)
+            for problem in told[:1] if len(told) <= max(_MOST_UNREADABLE, len(reading.statements) // 2) else ():
                 others = f"; {len(reading.problems) - 1} more in this file" if len(reading.problems) > 1 else ""
                 finding = document.finding(UNREADABLE, *_line(document, problem.place.line), f"{problem.message}{others}")
                 level = Severity.ERROR if problem.is_refused else finding.level
@@ -83,13 +84,13 @@ def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Findi
         yield long[0][0].finding(UNREAD, 0, 0, message)
 
 
-def judged(project: Project, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what is wrong with the environments of some files, each finding once."""
+def judged(project: Project, queries: ProjectQueries, path: str | None = None) -> Iterator[Finding]:
+    """Yield what is wrong with the environments of some files, or of one and all that it includes; each finding once."""
     findings: dict[Finding, None] = {}
     documents = (document for document, _ in project.read.values())
     unjudged = frozenset(one.path for one in documents if is_of_a_machine(one.text) or is_never_started(one))
-    for environment in project.environments():
-        for check_environment in ENVIRONMENTS.checks if environment.images else ():
+    for environment in project.environments(path):
+        for check_environment in ENVIRONMENTS.checks:
             findings.update(dict.fromkeys(check_environment(environment, queries)))
         if not environment.requirements and not environment.images:
             continue

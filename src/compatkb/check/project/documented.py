@@ -13,6 +13,7 @@ _INSTALLED = re.compile(r"(?<!\S)(?:-r\s*|--requirements?[= ]\s*)[\"']?([^\s\"'`
 _INDEX = re.compile(r"--(?:extra-|default-)?index(?:-url)?(?![-\w])|--find-links\b|--torch-backend\b|(?<!\S)-[fi]\s")
 _VARIABLE = re.compile(r"\b(?:PIP_(?:EXTRA_)?INDEX_URL|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?)[\"']?\s*[=:]\s*[\"']?https?://")
 _CONTINUED = re.compile(r"\\\r?\n")
+_WORD = re.compile(r"[A-Za-z][\w.-]*")
 _PIN = re.compile(r"(?<![\w.-])([\w.-]++)==([\w.]+)")
 _SETTING = re.compile(
     r"^[ \t]*(?:\[\[index\]\]|(?:UV_|PIP_)?(?:(?:extra[-_]|default[-_])?index(?:[-_]url)?|find[-_]links)[ \t]*=)",
@@ -36,6 +37,36 @@ def files_with_an_index(documents: Iterable[TextDocument]) -> frozenset[str]:
     """Return the names, without folders, of the files that a command in one of these documents installs from an index."""
     lines = _with_an_index(documents, "-r")
     return frozenset(posixpath.basename(name) for line in lines for name in _INSTALLED.findall(line))
+
+
+def files_without_an_index(documents: Iterable[TextDocument]) -> frozenset[str]:
+    """Return the paths of the files that documents install by commands of which none names an index."""
+    documents = tuple(documents)
+    paths = {document.path for document in documents}
+    named = files_with_an_index(documents)
+    found = set()
+    for document in documents:
+        if kind_of(document.path) == "markdown" and "-r" in document.text and not sets_a_variable(document.text):
+            for line in _CONTINUED.sub(" ", document.text).splitlines():
+                for name in _INSTALLED.findall(line) if "pip" in line and not _INDEX.search(line) else ():
+                    path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), name))
+                    if path in paths and posixpath.basename(path) not in named:
+                        found.add(path)
+    return frozenset(found)
+
+
+def words_beside(documents: Iterable[TextDocument], pattern: re.Pattern[str]) -> frozenset[str]:
+    """Return the words of the commands that a pattern is in, and an empty one where settings of a project have it."""
+    words: set[str] = set()
+    for document in documents:
+        if pattern.search(document.text) is None:
+            continue
+        if kind_of(document.path) in ("pyproject", "installer"):
+            words.add("")
+        for line in _CONTINUED.sub(" ", document.text).splitlines():
+            if pattern.search(line):
+                words.update(_WORD.findall(line))
+    return frozenset(words)
 
 
 def pins_with_an_index(documents: Iterable[TextDocument]) -> frozenset[tuple[str, str]]:

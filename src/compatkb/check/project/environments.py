@@ -36,6 +36,8 @@ _MANIFESTS = ("pyproject", "pixi")
 _LOCKS = ("uv.lock", "poetry.lock")
 _INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
+PACKAGE_KINDS = ("stub", "isolated_build", "refused_metadata", "clash")
+"""The records of packages that are no products."""
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
 MOST_ENVIRONMENTS = 400
@@ -81,6 +83,7 @@ class ProjectEnvironment:
         self.document, self.reading, self.group = document, reading, group
         self.uses_uv = uses_uv  # something of the project does, so its files may be installed by it
         self.requirements: list[ProductRequirement] = []
+        self.others: list[tuple[LocatedStatement, Requirement]] = []  # packages that the data do not know as products
         self.indexes: list[tuple[LocatedStatement, IndexUse]] = []
         self.pythons: list[tuple[LocatedStatement, PythonUse]] = []
         self.systems: list[tuple[LocatedStatement, SystemUse]] = []
@@ -176,10 +179,10 @@ class Project:
             self._copies[reading.path] = paths_by_name
         return self._copies[reading.path]
 
-    def environments(self) -> Iterator[ProjectEnvironment]:
-        """Yield every group that says something of products that the data know."""
+    def environments(self, path: str | None = None) -> Iterator[ProjectEnvironment]:
+        """Yield every group that says something of products that the data know, of all files or of one."""
         uses_uv = any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
-        for document, reading in self.read.values():
+        for document, reading in self.read.values() if path is None else [self.read[path]]:
             stated = _by_group(reading)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
                 if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
@@ -231,8 +234,16 @@ class Project:
         return any(posixpath.join(folder, name) in self.read for folder in _folders(path) for name in _LOCKS)
 
     def _concerns(self, statements: Iterable[Statement]) -> bool:
-        """Return whether something is no requirement, or one of a product of the data."""
-        return any(not isinstance(one, Requirement) or self.product(one.name, one.tool) for one in statements)
+        """Return whether something is no requirement, or one of a product or another package of the data."""
+        return any(
+            not isinstance(one, Requirement) or self.product(one.name, one.tool) or one.name in self._packages
+            for one in statements
+        )
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        """The packages that are no products and of which the data say something."""
+        return frozenset(record["name"] for kind in PACKAGE_KINDS for record in self.facts.guide_records(kind))
 
     def _python_version(self, path: str) -> Iterable[LocatedStatement]:
         """Return the Python of the nearest `.python-version`, beside a file or above it."""
@@ -259,6 +270,8 @@ class Project:
                 environment.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
                 if product:
                     environment.requirements.append(ProductRequirement(located, statement, product))
+                else:
+                    environment.others.append((located, statement))
             elif isinstance(statement, IndexUse):
                 if len(environment.indexes) < MOST_INDEXES:
                     environment.indexes.append((located, statement))

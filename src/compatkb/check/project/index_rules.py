@@ -13,7 +13,7 @@ from compatkb.check.project.queries import AllowedVersions, ProjectQueries, addr
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.statement import IndexUse, RequirementRole
+from compatkb.parsers.statement import IndexUse, Requirement, RequirementRole
 from compatkb.store.records import Element
 
 INDEX = CheckRule(
@@ -44,7 +44,43 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
                     dead[requirement.step] = _with_what_it_lacks(other, finding)
                 else:
                     yield finding
+        elif finding := _unknown_label(plan, required.located, requirement, queries):
+            yield finding
+    for located, other in plan.environment.others:
+        if other.group == plan.environment.group and (finding := _unknown_label(plan, located, other, queries)):
+            yield finding
     yield from dead.values()
+
+
+def _unknown_label(plan: InstallPlan, located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Finding | None:
+    """Return an unknown build with a label where the default index alone is asked, which has none such (PEP 440)."""
+    public, _, label = one.specifier.removeprefix("==").partition("+")
+    is_pin = bool(label) and is_exact(one.specifier) and "," not in one.specifier and not one.url and one.tool != "conda"
+    if not is_pin or one.role is RequirementRole.LOCKED or not _is_asked(plan, one, located.document.path, queries):
+        return None
+    asked = sources_of(plan, one.step, one, queries)
+    is_plain = located.document.path in queries.installed_plainly
+    if not asked.known or asked.channels != {queries.own} or queries.sets_index or names_its_index(located.document.text):
+        return None
+    if queries.names_index and not is_plain and plan.environment.reading.kind == "requirements":
+        return None
+    message = f"{one.name} {public}+{label} is not on the default index, which is asked here: no build there has a label"
+    finding = at(located, INDEX, message, fix=f"write {one.name}=={public}, or name the index of these builds")
+    return finding if located.statement.derived else finding._replace(level=Severity.ERROR)
+
+
+def _is_asked(plan: InstallPlan, requirement: Requirement, path: str, queries: ProjectQueries) -> bool:
+    """Return whether what is asked of indexes in a step is all that whoever installs the file asks."""
+    environment = plan.environment
+    if environment.borrowed or requirement.step in environment.missing:
+        return False
+    if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
+        return False
+    is_declared = environment.reading.kind == "pyproject"
+    is_library = environment.reading.kind in ("setup.cfg", "setup.py")
+    if is_library or (is_declared and not uses_uv(environment.document.text) and queries.names_index):
+        return False  # who installs it names the index
+    return not path.endswith(".in")  # who compiles it names the index
 
 
 def _with_what_it_lacks(dead: Finding, lacking: Finding) -> Finding:
@@ -105,22 +141,16 @@ def _index(
 ) -> Iterator[Finding]:
     """Yield a pin whose builds are all elsewhere than where the installer looks, or a package that no index asked has."""
     requirement, environment = required.requirement, plan.environment
-    if environment.borrowed or requirement.step in environment.missing:
-        return
-    if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
+    if not _is_asked(plan, requirement, required.document.path, queries):
         return
     is_declared = environment.reading.kind == "pyproject"
-    is_library = environment.reading.kind in ("setup.cfg", "setup.py")
-    if is_library or (is_declared and not uses_uv(environment.document.text) and queries.names_index):
-        return  # who installs it names the index
-    if required.document.path.endswith(".in"):
-        return  # who compiles it names the index
     builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
     asked = sources_of(plan, requirement.step, requirement, queries)
     if not builds or not asked.known or any(asked.channels & set(e.channels) for e in builds):
         return
     text = required.document.text
-    if (is_exported(text) and queries.names_index) or names_its_index(text):
+    is_plain = required.document.path in queries.installed_plainly
+    if (is_exported(text) and queries.names_index and not is_plain) or names_its_index(text):
         return
     if replaced := _replaced(required, builds, asked.channels, queries):
         yield replaced
@@ -150,7 +180,9 @@ def _index(
     edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
     about, sources = f"{required.document.path} {option}", cited(queries, builds[-1])
     finding = at(required.located, INDEX, message, sources=sources, fix=option, edits=edits, about=about, brief=name)
-    is_whole = of_uv or not (queries.names_index if environment.reading.kind == "requirements" else queries.sets_variable)
+    is_whole = (
+        of_uv or is_plain or not (queries.names_index if environment.reading.kind == "requirements" else queries.sets_variable)
+    )
     yield finding._replace(level=Severity.ERROR) if is_whole and not required.located.statement.derived else finding
 
 

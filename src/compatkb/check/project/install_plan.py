@@ -122,7 +122,7 @@ def _plans(
             active = tuple(
                 n
                 for n, required in enumerate(environment.requirements)
-                if _holds(required.requirement.marker, platform, system, os_name, element.version, pythons.patch)
+                if holds(required.requirement.marker, platform, system, os_name, element.version, pythons.patch)
             )
             groups.setdefault(active, []).append((platform, element.idx))
     for active, places in groups.items():
@@ -136,7 +136,8 @@ def _plans(
 
 
 @lru_cache(maxsize=65536)
-def _holds(marker: str | None, platform: str, system: str, os_name: str, python: str, patch: str | None) -> bool:
+def holds(marker: str | None, platform: str, system: str, os_name: str, python: str, patch: str | None = None) -> bool:
+    """Return whether a marker holds on a platform, by its names in three variables, and a Python."""
     if marker is None:
         return True
     from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
@@ -204,6 +205,7 @@ def systems_of(environment: ProjectEnvironment, queries: ProjectQueries) -> tupl
     images = [image for _, image in environment.images if image.tag]
     names = [f"{image.repository}:{image.tag}".partition("-")[0] for image in images]
     names += [part for image in images if queries.is_plain(image.repository) for part in (image.tag or "").split("-")[1:]]
+    names += [part for image in images for part in (image.tag or "").split("-") if part.isalpha()]  # such as noble
     for name in (*names, *(system.name for _, system in environment.systems)):
         if os_name := queries.system(name):
             return (os_name,)

@@ -137,6 +137,9 @@ def _drifts(
         if rest.product in extras or (is_seen and not replaces):
             continue  # installers see that, and take what goes together
         denial = queries.denial([pin, other_pin])
+        is_leaf = queries.facts.products[element.product].role == Role.LEAF
+        if denial and is_leaf and (denial.by_metadata or not is_exact(other.allowed.text)):
+            continue  # installers see that too
         if denial:
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (

@@ -4,18 +4,18 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.lookups import urls
-from compatkb.check.project.environments import LocatedStatement, ProductRequirement
+from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.indexes import sources_of
-from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, declared
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, declared, holds
 from compatkb.check.project.listed import cited, has_wheels_alone, may_have, never_built
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, is_exact
+from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import slips
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
-from compatkb.parsers.statement import RequirementRole
+from compatkb.parsers.statement import MAIN, RequirementRole
 from compatkb.request.lookup import is_newer, newest_known
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
@@ -27,14 +27,18 @@ PLATFORM = CheckRule(
     off_in=(FileRole.STEPS, FileRole.PIPELINE, FileRole.NOTEBOOK),
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
+OUTLIVED = CheckRule("pin-outlived", Severity.WARNING, "a pinned version has nothing for any Python that is supported today")
+GAP = CheckRule("marker-gap", Severity.WARNING, "markers leave out a Python between those for which a package is asked")
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 _DECLARING = ("pyproject", "setup.cfg", "setup.py")
+_RECENT = 540
+"""Days in which a Python is so new that most projects do without it."""
 NOT_JUDGED = "so it is not judged"
 _LABEL = re.compile(r"\+[\w.]+")
 
 
-@SETTINGS.rule(UNPUBLISHED, NEWER, PLATFORM, YANKED, LOST, ENDED)
+@SETTINGS.rule(UNPUBLISHED, NEWER, PLATFORM, OUTLIVED, YANKED, LOST, ENDED)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with single requirements of an environment."""
     for required in plan.requirements:
@@ -59,6 +63,30 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         yield from _platform(plan, installed, queries)
         yield from _declared(plan, installed, queries)
         yield from _toolkit(plan, installed, queries)
+
+
+@ENVIRONMENTS.rule(GAP)
+def check_markers(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield packages that a declared Python goes without, though older and newer ones get them."""
+    admitted = declared(environment, queries).mask
+    if not admitted or environment.group != MAIN or environment.reading.kind not in _DECLARING:
+        return
+    by_product: dict[str, list[ProductRequirement]] = {}
+    for required in environment.requirements:
+        by_product.setdefault(required.product.id, []).append(required)
+    pythons = [e.version for e in queries.elements("python", admitted) if not e.version.endswith("t")]
+    for requirements in by_product.values():
+        markers = [required.requirement.marker for required in requirements]
+        if not all(markers) or any(required.requirement.group != MAIN for required in requirements):
+            continue
+        asked = [any(holds(marker, "linux", "Linux", "posix", python) for marker in markers) for python in pythons]
+        if True not in asked:
+            continue
+        first, last = asked.index(True), len(asked) - 1 - asked[::-1].index(True)
+        if gaps := [pythons[n] for n in range(first, last) if not asked[n]]:
+            name = requirements[-1].product.name
+            message = f"{name} is asked for on Python {pythons[first]} and on {pythons[last]}, and not on {', '.join(gaps)}"
+            yield at(requirements[-1].located, GAP, message, fix="let the markers meet")
 
 
 def at(
@@ -242,7 +270,14 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
-        yield at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
+        finding = at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
+        is_known = bool(plan.pythons) and not plan.of_markers and place_of(located.document.path) is FileRole.INSTALLED
+        yield (
+            finding._replace(level=Severity.ERROR) if is_known and _is_refused(plan, installed, pythons, queries) else finding
+        )
+        return
+    if not pythons and (finding := _outlived(plan, installed, name, located, queries)):
+        yield finding
         return
     if plan.systems and not is_built and (denial := queries.denial([allowed], systems=plan.systems)):
         others = (queries.facts.products.get(one) for one in denial.products - {allowed.product})
@@ -250,6 +285,43 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
             return  # what it needs has nothing, which is told there
         message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
         yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _is_refused(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, queries: ProjectQueries) -> bool:
+    """Return whether installers find nothing for a Python: by what releases ask for, or since there are wheels alone."""
+    requirement = installed.requirements[-1].requirement
+    if installed.tool == "conda" or requirement.role is not RequirementRole.INSTALL or plan.environment.borrowed:
+        return False
+    asked = sources_of(plan, installed.step, requirement, queries)
+    is_listed = asked.known and asked.channels == {queries.own} and has_wheels_alone(installed.allowed.product, queries)
+    return is_listed or queries.requires_other_python(installed.allowed, pythons)
+
+
+def _outlived(
+    plan: InstallPlan, installed: InstalledProduct, name: str, located: LocatedStatement, queries: ProjectQueries
+) -> Finding | None:
+    """Return a pin with nothing for any Python that is supported today, where nothing of the project names a Python."""
+    if installed.tool == "conda" or names_a_python(plan.environment, queries) or not is_exact(installed.allowed.text):
+        return None
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (e.since or 0) <= queries.day]
+    alive = [e for e in usual if not e.has_ended(queries.day)]
+    if not all(queries.has_nothing_for(installed.allowed, e) for e in alive):
+        return None
+    fit = [e.version for e in usual if e not in alive and not queries.has_nothing_for(installed.allowed, e)]
+    if not fit:
+        return None
+    message = (
+        f"{name} has nothing for Python {alive[0].version} and newer; the newest it is for, {fit[-1]}, is out of support, "
+        "and no Python is named here"
+    )
+    sources = cited(queries, queries.elements(installed.allowed.product, installed.allowed.mask)[-1])
+    return at(located, OUTLIVED, message, sources=sources, about=f"{located.document.path} outlived", brief=name)
+
+
+def names_a_python(environment: ProjectEnvironment, queries: ProjectQueries) -> bool:
+    """Return whether anything says which Python a list of packages, or a notebook, is for; of other files others say it."""
+    is_list = environment.reading.kind in ("requirements", "notebook")
+    return not is_list or bool(environment.images or environment.pythons) or queries.names_python
 
 
 def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
@@ -277,8 +349,10 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     finding = at(located, PLATFORM, message, fix=fix, about=f"{located.document.path} python", brief=name)
     newest = queries.allowed(queries.facts.products[allowed.product], [f"=={installable[-1].release}"])
     by_the_pin = newest and any(not queries.has_nothing_for(newest, e) for e in refused)  # and by nothing newer than all of it
-    level = Severity.ERROR if is_old or (by_the_pin and not plan.pythons) else Severity.INFO  # else one that fits it runs
-    yield finding._replace(level=level)
+    is_recent = not is_old and all((e.since or queries.day) > queries.day - _RECENT for e in refused)
+    is_refused = is_old and queries.requires_other_python(allowed, Pythons(sum(1 << e.idx for e in refused)))
+    level = Severity.ERROR if is_refused else Severity.WARNING if is_old or by_the_pin else Severity.INFO
+    yield finding._replace(level=Severity.INFO if is_recent or plan.pythons else level)  # else one that fits it runs
 
 
 def _toolkit(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from compatkb.check.document import CheckContext
 from compatkb.check.project.documented import (
     configures_an_index,
+    files_without_an_index,
     names_an_index,
     pins_with_an_index,
     sets_a_variable,
     sets_an_index,
+    words_beside,
 )
 from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
@@ -75,6 +77,13 @@ if TYPE_CHECKING:
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
+_OLD_PIP = re.compile(r"\bpip\s*(?:<=?\s*24\b|==\s*(?:1\d|2[0-3]|24\.0)\b|=\s*2[0-4]\b)")
+_ISOLATION = re.compile(r"no-build-isolation|NO_BUILD_ISOLATION|extra-build-dependencies")
+_NAMED_PYTHON = re.compile(
+    r"python(?:[ \t]*version)?[ \t_:-]*(?:[=<>~]{1,2}[ \t]*)?[\"'(\[]*v?[23]\.\d|py(?:thon)?3\d{1,2}\b|cp3\d{1,2}\b|"
+    r"requires-python",
+    re.IGNORECASE,
+)
 _OPTION = re.compile(r"(?<!\S)(?:--[\w-]+|-[fi])[=\s]+[\"']?(https?://[^\s\"'`]+)")
 MOST_QUESTIONS = 2000
 """After so many different ones nothing more is refused."""
@@ -97,6 +106,7 @@ class ProjectQueries:
         self._denials: dict[_Question, Denial | None] = {}
         self._refused: dict[_Question, bool | None] = {}
         self._metadata: dict[str, bool] = {}
+        self._records: dict[str, list[dict[str, Any]]] = {}
         self.is_exhausted = False
 
     @property
@@ -155,6 +165,26 @@ class ProjectQueries:
         return pins_with_an_index(self.context.documents)
 
     @cached_property
+    def installed_plainly(self) -> frozenset[str]:
+        """The files that documents install, and never with an index."""
+        return files_without_an_index(self.context.documents)
+
+    @cached_property
+    def names_python(self) -> bool:
+        """Whether anything of the project names a Python that it is for."""
+        return any(_NAMED_PYTHON.search(document.text) for document in self.context.documents)
+
+    @cached_property
+    def asks_old_pip(self) -> bool:
+        """Whether anything of the project asks for a pip that takes metadata which newer ones refuse."""
+        return any(_OLD_PIP.search(document.text) for document in self.context.documents)
+
+    @cached_property
+    def built_in_place(self) -> frozenset[str]:
+        """The words of all commands that build without isolation."""
+        return words_beside(self.context.documents, _ISOLATION)
+
+    @cached_property
     def sets_index(self) -> bool:
         """Whether the project gives installers an index by a variable, in a document or a manifest."""
         return sets_an_index(self.context.documents)
@@ -184,6 +214,12 @@ class ProjectQueries:
         texts = (document.text for document in self.context.documents if kind_of(document.path) != "uv.lock")
         has_lock = any(kind_of(document.path) == "uv.lock" for document in self.context.documents)
         return has_lock or any("uv sync" in text or "uv lock" in text for text in texts)
+
+    def package_records(self, kind: str) -> list[dict[str, Any]]:
+        """Return what the data say of packages that are no products, of one kind."""
+        if kind not in self._records:
+            self._records[kind] = self.facts.guide_records(kind)
+        return self._records[kind]
 
     @cached_property
     def own(self) -> str:
@@ -412,8 +448,9 @@ class ProjectQueries:
     ) -> Element | None:
         """Return what an installer takes: the newest build for a Python, on the indexes asked, that others' metadata admit."""
         best: tuple[Version, Element] | None = None
+        is_leaf = self.facts.products[allowed.product].role == Role.LEAF  # of which the default index alone was read
         for element in self.elements(allowed.product, allowed.mask):
-            if not element.installable or not asked & set(element.channels):
+            if not element.installable or not asked & ({self.own} if is_leaf else set(element.channels)):
                 continue
             if element.is_yanked(self.day) and not allowed.exact:
                 continue

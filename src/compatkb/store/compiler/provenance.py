@@ -77,9 +77,9 @@ def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
 
 
 def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
-    """Yield the records of symptoms, machine, migration, applications and issues as JSON, in order, with their sources."""
+    """Yield the records of guides, packages and issues as JSON, in their order, with their sources."""
     files = knowledge.files
-    for file in (files.symptoms, files.machine, files.migration, files.applications):
+    for file in (files.symptoms, files.machine, files.migration, files.applications, files.packages):
         if file is None:
             continue
         for kind in (name for name in type(file).model_fields if name != "source"):

@@ -1,0 +1,224 @@
+"""Rules on packages and images that are no products: stubs, builds that need others, metadata that pip refuses, clashes."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
+from compatkb.check.project.pairs import DRIFTS, TOGETHER
+from compatkb.check.project.pins import OUTLIVED, at, names_a_python
+from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
+from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.versions import Scheme, admits
+from compatkb.parsers.statement import MAIN, Requirement, RequirementRole
+
+STUB = CheckRule("package-name", Severity.ERROR, "a name on the index only looks like a package, and refuses to be installed")
+BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where what its build imports is not installed")
+METADATA = CheckRule("pin-refused", Severity.ERROR, "pip passes over all releases that a pin admits, for their metadata")
+
+_UPPER = re.compile(r"(?:<=?|==|~=)\s*(\d+(?:\.\d+)*)")
+
+
+@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED)
+def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield what is wrong with packages and images of which no version is known."""
+    for located, one in environment.others:
+        if one.group == environment.group and one.tool != "conda" and one.role is not RequirementRole.OVERRIDE:
+            yield from _stub(located, one, queries)
+            yield from _metadata(located, one, queries)
+    asked = [*environment.others, *((w.located, w.requirement) for w in environment.requirements)]
+    for located, one in asked:
+        if one.group == environment.group:
+            yield from _build(located, one, environment, queries)
+    for located, image in environment.images:
+        for record in _records("gone_image", queries):
+            is_gone = image.repository == record["repository"] and (image.tag or "latest") in (record["tags"] or [image.tag])
+            if is_gone and not image.unknown and not image.digest:
+                finding = at(located, UNLISTED, f"{image.text} cannot be pulled: {record['reason']}", sources=_urls(record))
+                is_fixed = bool(re.search(r"\d", image.tag or ""))
+                yield finding._replace(level=Severity.ERROR) if is_fixed else finding
+
+
+def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
+    for record in _records("stub", queries) if one.url is None else ():
+        if record["name"] != one.name:
+            continue
+        message = (
+            f"{one.name} is no package of that software: on the index it is {record['instead']}, and {one.name} is a stub"
+        )
+        start = located.span[0]
+        is_there = located.document.text.startswith(one.name, start) and not one.specifier and not one.derived
+        edits = (Edit(start, start + len(one.name), record["instead"]),) if is_there else ()
+        fix = f"write {record['instead']}{one.specifier}"
+        yield at(located, STUB, message, sources=_urls(record), fix=fix, edits=edits)
+
+
+def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
+    for record in _records("refused_metadata", queries) if one.url is None else ():
+        if record["name"] != one.name or not _lies_in(one.specifier, record["versions"]):
+            continue
+        if queries.asks_old_pip:
+            continue
+        written, mended = record["written"], record["mended"]
+        message = f"pip passes over {one.name} {one.specifier.removeprefix('==')} since 24.1: its metadata hold {written}"
+        fix = f"write {one.name}>={mended}, or install pip<24.1 before" if mended else "install pip<24.1 before"
+        yield at(located, METADATA, message, sources=_urls(record), fix=fix)
+
+
+def _build(
+    located: LocatedStatement, one: Requirement, environment: ProjectEnvironment, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield a package whose build imports another one: builds are isolated, whatever is installed around them."""
+    is_installed = one.role is RequirementRole.INSTALL and one.tool != "conda" and (one.group == MAIN or one.step)
+    if not is_installed or (one.url or "").partition("#")[0].endswith(".whl") or one.only_index or environment.is_locked:
+        return
+    for record in _records("isolated_build", queries):
+        if record["name"] != one.name:
+            continue
+        pages = [use.url for _, use in environment.indexes]
+        flags = environment.flags.get(one.step, ())
+        is_served = any(part in url for part in record["pages"] for url in pages)
+        if is_served or any(flag.startswith(("--no-build-isolation", "--find-links", "--no-deps")) for flag in flags):
+            return
+        if _is_prepared(located, one, queries) or queries.configures_index or _asks_others(environment):
+            return
+        message = (
+            f"{one.name} has no wheel on the index, and its build imports {record['imports']}, which is not there: "
+            "pip and uv build each package in an environment of its own"
+        )
+        fix = f"install {record['imports']} first, then {one.name} with --no-build-isolation in a command of its own"
+        finding = at(located, BUILD, message, sources=_urls(record), fix=fix)
+        before = any(
+            w.requirement.name == record["imports"] and w.requirement.step < one.step for w in environment.requirements
+        )
+        is_late = before or environment.images or place_of(located.document.path) is not FileRole.INSTALLED
+        yield finding._replace(level=Severity.WARNING) if is_late else finding  # older installers build in place
+
+
+def _asks_others(environment: ProjectEnvironment) -> bool:
+    """Return whether an index of others is asked, which may have wheels."""
+    return any("download.pytorch.org" not in use.url for _, use in environment.indexes if use.style != "named")
+
+
+def _is_prepared(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> bool:
+    """Return whether anything of the project builds the package, or installs its file, without isolation."""
+    names = {one.name, one.name.replace("-", "_"), posixpath.basename(located.document.path)}
+    return bool(names & queries.built_in_place) or "" in queries.built_in_place
+
+
+@SETTINGS.rule(DRIFTS, TOGETHER, OUTLIVED)
+def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield packages that do not import beside what is installed of another, by what the data say of the two."""
+    environment = plan.environment
+    others = {one.name: (located, one) for located, one in environment.others if not one.marker}
+    products = {w.requirement.name: (w.located, w.requirement) for w in plan.requirements}
+    yield from _old(plan, queries)
+    for record in _records("clash", queries):
+        located, one = {**others, **products}.get(record["name"], (None, None))
+        if located is None or one is None or one.url or one.unknown or one.group != environment.group:
+            continue
+        if one.role is not RequirementRole.INSTALL or environment.is_locked or not _lies_in(one.specifier, record["versions"]):
+            continue
+        beside = {**others, **products}.get(record["other"])
+        if beside is not None and (beside[1].url or beside[1].unknown):
+            continue
+        if beside is None and not record["brings"]:
+            continue
+        pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
+        if pinned:
+            if admits(Scheme.PEP440, record["breaks"], pinned.removeprefix("==").partition("+")[0]):
+                yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
+        elif _may_be(record, beside[1] if beside else None, plan, queries):
+            yield _clash(located, one, record["breaks"], record, is_pinned=False)
+
+
+def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield pins older than the data: beside another release than they ask for, or for no Python of today."""
+    known = {w.requirement.name: w.product for w in plan.requirements}
+    asked = [(w.located, w.requirement) for w in plan.requirements]
+    asked += [(located, one) for located, one in plan.environment.others if not one.marker]
+    exact = {o.name: (p, o) for p, o in asked if is_exact(o.specifier) and not o.url and "," not in o.specifier}
+    for name, (located, one) in exact.items():
+        version = _public(one)
+        allowed = queries.allowed(known[name], [one.specifier]) if name in known else None
+        if (name in known and (allowed is None or allowed.mask)) or one.group != plan.environment.group:
+            continue
+        for record in _records("companion", queries):
+            wanted = dict(record["rows"]).get(version) if record["name"] == name else None
+            place, beside = exact.get(record["requires"], (None, None))
+            if wanted is None or place is None or beside is None or _public(beside) == wanted or one.step != beside.step:
+                continue
+            other = f"{beside.name} {_public(beside)} (line {place.statement.place.line})"
+            message = f"{name} {version} does not work with {other}: it needs {beside.name} {wanted} (stated)"
+            finding = at(located, TOGETHER, message, sources=_urls(record), fix=f"write {beside.name}=={wanted}")
+            is_refused = one.tool != "conda" and plan.resolves(one.step)
+            yield finding if is_refused else finding._replace(level=Severity.WARNING)
+        for record in _records("outlived", queries):
+            is_old = record["name"] == name and admits(Scheme.PEP440, record["versions"], version)
+            if is_old and one.tool != "conda" and not names_a_python(plan.environment, queries):
+                message = (
+                    f"{name} {version} has nothing for any Python that is supported today; the newest that releases of its "
+                    f"time are for is {record['python']}, and no Python is named here"
+                )
+                about = f"{located.document.path} outlived"
+                yield at(located, OUTLIVED, message, sources=_urls(record), about=about, brief=f"{name} {version}")
+
+
+def _public(one: Requirement) -> str:
+    """Return the release that an exact pin names."""
+    return one.specifier.removeprefix("==").partition("+")[0]
+
+
+def _clash(located: LocatedStatement, one: Requirement, taken: str, record: dict[str, Any], *, is_pinned: bool) -> Finding:
+    name, other = f"{one.name} {one.specifier.removeprefix('==')}".strip(), record["other"]
+    chosen = "" if is_pinned else ", and installers take such a release here"
+    message = f"{name} does not import beside {other} {taken}{chosen}: {record['reason']} (observed)"
+    fix = f"add {other}{re.sub(r'>=', '<', record['breaks'])}"
+    finding = at(located, TOGETHER if is_pinned else DRIFTS, message, sources=_urls(record), fix=fix)
+    is_bounded = is_exact(one.specifier) or "<" in one.specifier
+    is_certain = is_bounded and one.group == MAIN and place_of(located.document.path) is FileRole.INSTALLED
+    return finding._replace(level=Severity.ERROR if is_certain and record["stops"] else Severity.WARNING)
+
+
+def _may_be(record: dict[str, Any], asked: Requirement | None, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether installers take a release of a package that breaks another one: the newest that the rest admits does."""
+    product = next((p for p in queries.facts.products.values() if p.distribution == record["other"]), None)
+    if product is None:
+        return asked is None or not _UPPER.search(asked.specifier)
+    if plan.environment.missing or any(one.step < 0 for one in plan.final.values()):
+        return False  # what a file that is not there, or an image, holds is not known
+    allowed = queries.allowed(product, [asked.specifier if asked else "", record["breaks"]])
+    final = [one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product != product.id]
+    exact = [one for one in final if is_exact(one.text) and queries.facts.edges(one.product, product.id)]
+    if allowed is None or not allowed.mask or queries.refused(exact):
+        return False
+    return not queries.refused([*exact, allowed], supported_pythons(plan, exact, queries)[0])
+
+
+@lru_cache(maxsize=4096)
+def _lies_in(specifier: str, versions: str) -> bool:
+    """Return whether all that a specifier admits at its upper end lies in a range; an open one in a range that is open."""
+    if is_exact(specifier):
+        version = next(c.strip()[2:] for c in specifier.split(",") if c.strip().startswith("==")).lstrip("=")
+        return admits(Scheme.PEP440, versions, version.partition("+")[0])
+    bounds = _UPPER.findall(specifier.replace(".*", ""))
+    if not bounds:
+        return "<" not in versions
+    tops = [tuple(map(int, bound.split("."))) for bound in _UPPER.findall(versions)]
+    if not tops:
+        return True
+    if "~=" in specifier or ".*" in specifier:
+        return admits(Scheme.PEP440, versions, bounds[0]) and admits(Scheme.PEP440, versions, f"{bounds[0]}.99")
+    return min(tuple(map(int, bound.split("."))) for bound in bounds) <= min(tops)
+
+
+def _records(kind: str, queries: ProjectQueries) -> list[dict[str, Any]]:
+    return queries.package_records(kind)
+
+
+def _urls(record: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(url or text for text, url in record["sources"])
