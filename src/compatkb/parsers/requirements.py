@@ -15,9 +15,7 @@ _BOTH = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*[=<>~!]=?[^@;#]*@[ \
 _SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
 _LABELLED = re.compile(r"(?:[<>]=?|~=)[ \t]*[\w.]*\d(\+\w[\w.]*)")
 _WILDCARD = re.compile(r"(?:[<>]=?|~=)[ \t]*[\d.]+\.\*")
-_SEVERAL = re.compile(
-    r"[A-Za-z][\w.-]*(?:\[[^\]]*\])?[ \t]*(?:[=<>~!]=?[^\s;@]+)?[ \t]+[A-Za-z][\w.-]*[ \t]*(?:[=<>~!]=|[ \t]|$)"
-)
+_SEVERAL = re.compile(r"[A-Za-z][\w.-]*+(?:\[[^\]]*\])?[=<>~!]=[^\s;@]++[ \t]+[A-Za-z][\w.-]*+(?:[=<>~!]=|$)")
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")

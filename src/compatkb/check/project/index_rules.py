@@ -46,9 +46,9 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
                     yield finding
         elif finding := _unknown_label(plan, required.located, requirement, queries):
             yield finding
-    for located, other in plan.environment.others:
-        if other.group == plan.environment.group and (finding := _unknown_label(plan, located, other, queries)):
-            yield finding
+    for located, one in plan.environment.others:
+        if one.group == plan.environment.group and (unknown := _unknown_label(plan, located, one, queries)):
+            yield unknown
     yield from dead.values()
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
-from compatkb.check.project.pairs import DRIFTS, TOGETHER
+from compatkb.check.project.pairs import DRIFTS
 from compatkb.check.project.pins import OUTLIVED, at, names_a_python
 from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.versions import Scheme, admits

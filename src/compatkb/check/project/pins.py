@@ -32,7 +32,7 @@ GAP = CheckRule("marker-gap", Severity.WARNING, "markers leave out a Python betw
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 _DECLARING = ("pyproject", "setup.cfg", "setup.py")
-_RECENT = 540
+_RECENT = 365
 """Days in which a Python is so new that most projects do without it."""
 NOT_JUDGED = "so it is not judged"
 _LABEL = re.compile(r"\+[\w.]+")
@@ -276,8 +276,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
             finding._replace(level=Severity.ERROR) if is_known and _is_refused(plan, installed, pythons, queries) else finding
         )
         return
-    if not pythons and (finding := _outlived(plan, installed, name, located, queries)):
-        yield finding
+    if not pythons and (outlived := _outlived(plan, installed, name, located, queries)):
+        yield outlived
         return
     if plan.systems and not is_built and (denial := queries.denial([allowed], systems=plan.systems)):
         others = (queries.facts.products.get(one) for one in denial.products - {allowed.product})

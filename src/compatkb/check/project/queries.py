@@ -449,7 +449,7 @@ class ProjectQueries:
         """Return what an installer takes: the newest build for a Python, on the indexes asked, that others' metadata admit."""
         best: tuple[Version, Element] | None = None
         is_leaf = self.facts.products[allowed.product].role == Role.LEAF  # of which the default index alone was read
-        for element in self.elements(allowed.product, allowed.mask):
+        for element in reversed(self.elements(allowed.product, allowed.mask)):
             if not element.installable or not asked & ({self.own} if is_leaf else set(element.channels)):
                 continue
             if element.is_yanked(self.day) and not allowed.exact:
@@ -457,7 +457,7 @@ class ProjectQueries:
             if element.since is not None and element.since > self.day:
                 continue
             version = _version(element.version)
-            if version is None or (version.is_prerelease and not allowed.exact) or (best and version < best[0]):
+            if version is None or (version.is_prerelease and not allowed.exact) or (best and version <= best[0]):
                 continue
             others = [other for other in beside if other.product != allowed.product and other.mask]
             if (not pythons or not self.refused([exactly(element)], pythons)) and all(
