@@ -56,10 +56,7 @@ test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, ki
 	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
 	for days in 90 400; do $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; done
 
-test-backtest: $(VENV)/made-dev ## take 12 weeks from SINCE on out of the data, and tell what refresh gives back of them
-	$(BIN)/python tests/backtest.py --since $(or $(SINCE),2026-08-29)
-
-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
+test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
 	$(PYTEST) -m "(soak or hypothesis) and not online"
 	for days in 90 400; do $(PYTEST) -m "(long or soak) and verdict and not online" --days-later $$days $(VERDICTS) || exit 1; done
 

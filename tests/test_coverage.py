@@ -4,15 +4,17 @@
 """
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from families import product_file
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from compatkb.schema import ImageFile
+from compatkb.authoring.listed import with_listed
+from compatkb.authoring.loader import load
+from compatkb.schema import ImageFile, ProductFile
 
 LISTS = ROOT / "tests" / "cases" / "coverage"
 TAGS = (LISTS / "image-tags.txt").read_text(encoding="utf-8").splitlines()
@@ -35,9 +37,16 @@ def same(version: str) -> str:
         return version
 
 
+@cache
+def products(folder: Path) -> dict[str, ProductFile]:
+    """Return the product files of a data folder by product, with what their index files list."""
+    files = load(folder)
+    return {file.product.id: file for file in with_listed(files.products, files.index)}
+
+
 def held(product: str, folder: Path = ROOT / "data") -> set[str]:
     """Return every release, build and alias of a product."""
-    file = product_file(folder / "products" / f"{product}.toml")
+    file = products(folder)[product]
     found = set()
     for release in file.release:
         found |= {release.version, *release.aliases}

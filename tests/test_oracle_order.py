@@ -90,9 +90,10 @@ def level(oracle: Oracle, pins: Mapping[str, str | Iterable[str]] | None = None,
     return found.level if found else None
 
 
-def torch(*made: Record | str, claims: Iterable[Record] = (), **more: Any) -> Record:
-    """Return torch with its releases, newest first."""
-    return product("torch", releases=made, claims=claims, **more)
+def torch(*made: Record | str, claims: Iterable[Record] = (), tested_on: str = "core", **more: Any) -> Record:
+    """Return torch with its releases, newest first, each tested on some hardware, without which none is more than likely."""
+    tested = [verified("torch", f"hardware=={tested_on}")] if tested_on else []
+    return product("torch", releases=made, claims=[*claims, *tested], **more)
 
 
 def pair(ext_of_the_newest: Record | None = None, **more: Any) -> list[Record]:
@@ -328,7 +329,7 @@ def test_pinned_foreign_build() -> None:
 
 def any_hardware() -> Oracle:
     """Return torch 2.0, which runs on no Arc, where packages for CPU and for xpu run on any such hardware."""
-    oracle = base([torch("2.0", claims=[breaks("torch", "hardware==arc")])])
+    oracle = base([torch("2.0", claims=[breaks("torch", "hardware==arc")], tested_on="")])
     for element in oracle.knowledge.elements["device"]:
         element.release = element.release.model_copy(update={"any_hardware": True})
     return oracle
@@ -343,7 +344,7 @@ def test_cpu_needs_no_claim() -> None:
 
 def test_hardware_needs_a_claim() -> None:
     """Where the device does not say so, nobody vouches for hardware that nobody names."""
-    assert level(base([torch("2.0")]), {"hardware": "xeon"}) is Level.UNKNOWN
+    assert level(base([torch("2.0", tested_on="")]), {"hardware": "xeon"}) is Level.UNKNOWN
 
 
 def test_patch_of_python() -> None:

@@ -58,7 +58,7 @@ def in_scope(file: ProductFile, version: str) -> bool:
 
 def unreviewed(file: ProductFile) -> frozenset[Version]:
     """Return the versions of a product that came from its feed, and that nobody has looked at."""
-    return frozenset(Version(a.of.partition("===")[2]) for a in file.advisory if a.kind == UNREVIEWED)
+    return frozenset(Version(a.of.partition("===")[2]) for a in file.advisory if a.kind == UNREVIEWED and "===" in a.of)
 
 
 def family_of(file: ProductFile, entry: IndexRelease) -> Listed | None:
@@ -90,7 +90,7 @@ def _joined(file: ProductFile, listing: IndexFile) -> ProductFile:
         if family:
             build = _build_of(family, entry.version)
             reviewed = listed.get(Version(family.reviewed)) if family.reviewed else None
-            new = reviewed is not None and entry.uploaded > reviewed.uploaded
+            new = family.reviewed is not None and (reviewed is None or entry.uploaded > reviewed.uploaded)
         elif born := born_as(file, entry.version):
             build = born
         else:

@@ -151,14 +151,14 @@ def _wants(argv: Sequence[str], option: str, value: str) -> bool:
 def _runnable(problem: str, argv: Sequence[str]) -> str:
     """Return a problem with the command that its first suggestion makes of the words of this one; the others below it."""
     told = _SUGGESTED.search(problem)
-    wrong = told and next((n for n, word in enumerate(argv) if told["wrong"] in word), None)
+    wrong = told and min((n for n, w in enumerate(argv) if told["wrong"] in w), key=lambda n: len(argv[n]), default=None)
     if told is None or wrong is None:
         return problem
     first, *others = told["meant"].split(", ")
     before, word, after = argv[:wrong], argv[wrong], list(argv[wrong + 1 :])
     if first.endswith("==VERSION") and after and not after[0].startswith("-"):  # an option that there is no more than a pin of
         first = first.replace("VERSION", after.pop(0))
-    command = shlex.join(["compatkb", *before, word.replace(told["wrong"], first), *after])
+    command = shlex.join(["compatkb", *before, word.replace(told["wrong"], first, 1), *after])
     more = f"\n  or: {', '.join(others)}" if others else ""
     return f"{problem[: told.end('wrong') + 1]}{told['between']}\n  did you mean: {command}{more}{problem[told.end() :]}"
 

@@ -1,5 +1,6 @@
 """The screens of `show`, `list` and `eol`: what a product or a release is, what there is, and what ends when."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from functools import reduce
@@ -252,9 +253,10 @@ class CatalogScreen(Catalog):
         """Return which releases of others are said to work with a release of `product`, by their product."""
         versions_by_label: dict[str, list[str]] = {}
         for claim in entry["claimed_by"]:
-            other = next((p for p in self.facts.products.values() if claim["of"].startswith(p.id)), None)
+            name = re.split(r"[<>=!~\s]", claim["of"], maxsplit=1)[0]
+            other = self.facts.products.get(name)
             if claim["kind"] == "verified" and other and other != product:
-                versions = spec_in_words(claim["of"].removeprefix(other.id))
+                versions = spec_in_words(claim["of"].removeprefix(name))
                 versions_by_label.setdefault(other.label, []).append(versions)
         return [f"{name} {shortened(versions)}" for name, versions in versions_by_label.items()]
 

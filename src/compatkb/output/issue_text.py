@@ -34,11 +34,11 @@ def spec_in_words(spec: str) -> str:
     clauses = [re.fullmatch(r"([<>=!~]+)\s*(.+)", part.strip()) for part in spec.split(",")]
     said = {match[1]: match[2] for match in clauses if match}
     low = said.get(">=") or said.get(">")
-    if set(said) <= {"<"}:
+    if set(said) == {"<"}:
         return f"older than {said['<']}"
-    if set(said) <= {"<="}:
+    if set(said) == {"<="}:
         return f"up to {said['<=']}"
-    if set(said) <= {"=="}:
+    if set(said) == {"=="}:
         return said["=="]
     if set(said) == {">="}:
         return f"{low} or newer"

@@ -103,9 +103,12 @@ class Presenter(Causes):
         """
         try:
             passed = passed_over(self.facts, self.request, answer.stacks[0])
+        except GaveUpError:
+            passed = ()
+        try:
             in_series = list(newer_in_series(self.facts, self.request, answer.stacks[0]))
         except GaveUpError:
-            return "", ""
+            in_series = []
         releases_by_why: dict[str, list[str]] = {}
         for one in passed:
             releases_by_why.setdefault(messages.PASSED_OVER[one.why], []).append(one.element.release)

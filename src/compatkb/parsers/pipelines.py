@@ -170,17 +170,20 @@ def read_github(root: YamlNode, reading: ParsedFile) -> None:
         _steps(runner, runs.rows("steps"), CommandScope(reading, variables, group))
 
 
-def _cut_numbers(node: YamlNode, reading: ParsedFile) -> None:
+def _cut_numbers(root: YamlNode, reading: ParsedFile) -> None:
     """Note versions of Python that YAML reads as numbers, and so without their last zero: 3.10 is 3.1."""
-    for key, value in node.pairs if node.kind == "map" else ():
-        for item in value.elements() if _PYTHON.fullmatch(key.text) and value.kind != "map" else ():
-            if item.kind == "text" and not item.style and _CUT.fullmatch(item.text):
-                message = f"{item.text} without quotes is the number {item.text[:-1]}, and there is no Python {item.text[:-1]}"
-                reading.problem(item.place, f'{message}; write "{item.text}"', is_refused=True)
-        if value.kind in ("map", "list"):
-            _cut_numbers(value, reading)
-    for item in node.items:
-        _cut_numbers(item, reading)
+    left, seen = [root], set[int]()
+    while left:
+        node = left.pop()
+        if id(node) in seen:  # an alias is the node itself, and may lie within itself
+            continue
+        seen.add(id(node))
+        for key, value in node.pairs:
+            for item in value.elements() if _PYTHON.fullmatch(key.text) else ():
+                if item.kind == "text" and not item.style and _CUT.fullmatch(item.text):
+                    message = f'{item.text} without quotes is read as the number {item.text[:-1]}; write "{item.text}"'
+                    reading.problem(item.place, message, is_refused=True)
+        left += reversed([*(value for _, value in node.pairs), *node.items])
 
 
 def _job(runner: Runner, name: str, job: YamlNode, outer: Variables) -> None:

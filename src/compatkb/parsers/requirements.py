@@ -95,14 +95,14 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
 
 
 def _told(bare: str) -> str:
-    """Return what is wrong with a requirement that every installer refuses (PEP 508, PEP 440), empty where that is unknown."""
+    """Return what is wrong with a requirement that installers refuse (PEP 508, PEP 440), empty where that is unknown."""
     if _SINGLE.search(bare):
         return f"; a pin has two equals signs: {_SINGLE.sub('==', bare)[:80]}"
     if label := _LABELLED.search(bare):
-        return f"; a label, {label[1][:20]}, stands behind == and != alone"
+        return f"; a label such as {label[1][:20]} is allowed only after == and !="
     if _WILDCARD.search(bare):
-        return "; .* stands behind == and != alone"
-    return "; a line holds one requirement" if _SEVERAL.match(bare) else ""
+        return "; .* is allowed only after == and !="
+    return "; a line holds one requirement only" if _SEVERAL.match(bare) else ""
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:

@@ -17,7 +17,7 @@ from compatkb.store.suggestions import Suggestions, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
-_USE = "\n  use: compatkb resolve torch xpu"
+_USE = "\n  for an application that is not here, ask for the packages that it needs, such as: compatkb resolve torch xpu"
 
 
 class Meaning(NamedTuple):

@@ -111,7 +111,10 @@ class _Line:
         return tokens
 
     def _is_known(self, text: str) -> bool:
-        options, rest = read_words(self.facts, [text])
+        try:
+            options, rest = read_words(self.facts, [text])
+        except UsageError:  # only the beginning of a name
+            return False
         return bool(options) or all(self.facts.product(word) for word in rest)
 
     def first(self, left: Sequence[str]) -> tuple[int, str]:

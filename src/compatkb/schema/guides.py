@@ -243,8 +243,6 @@ class ClashEntry(Record):
     other: Text
     breaks: Annotated[Text, AfterValidator(_specifier)]  # the releases of the other
     brings: bool = False  # the metadata of the first ask for the other, so that it is installed without being named
-    stops: bool = True  # the import of the first fails; else a part of it does
-    holds: tuple[Text, ...] = ()  # packages of which older releases admit only older ones of the other
     reason: Line
     sources: Sources
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 from pydantic import Field, model_validator
 
 from compatkb.core.versions import Scheme
@@ -179,9 +180,9 @@ class Listed(BuildPart):
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
-        for name, text in (("releases", self.releases), ("reviewed", f"=={self.reviewed}" if self.reviewed else None)):
+        for name, read, text in (("releases", SpecifierSet, self.releases or ""), ("reviewed", Version, self.reviewed or "0")):
             try:
-                SpecifierSet(text or "")
+                read(text)
             except ValueError:
                 raise ValueError(f"`{name}`: {text!r} names no versions") from None
         return self

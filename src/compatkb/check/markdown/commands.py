@@ -40,7 +40,7 @@ _MAGIC = re.compile(r"\s*[!%](?:pip|uv|conda|mamba)\b")
 _PIXI = re.compile(r"^[ \t]*\[(?:workspace|pypi-dependencies|feature\.|tool\.pixi)", re.MULTILINE)
 _PROJECT = re.compile(r"^[ \t]*\[(?:project|tool|build-system|dependency-groups)\b", re.MULTILINE)
 _ITEM = re.compile(
-    r"^[ \t]*[-+*][ \t]+`?(?P<name>[A-Za-z][\w.-]*)[ \t]*={1,2}[ \t]*(?P<version>\d+(?:\.\d+)+)(?=`?[ \t]*$)", re.MULTILINE
+    r"^[ \t]*[-+*][ \t]+`?(?P<name>[A-Za-z][\w.-]*)[ \t]*={1,2}[ \t]*(?P<version>\d+(?:\.\d+)+)(?=`?[ \t]*\r?$)", re.MULTILINE
 )
 MOST_ITEMS = 200
 MOST_FILES = 40
@@ -74,7 +74,10 @@ def read_inline(page: MarkdownPage) -> ParsedFile:
 def read_lists(page: MarkdownPage) -> ParsedFile:
     """Return the pins that are items of lists, as many documents name what they were made with."""
     reading = ParsedFile(page.document.path, "markdown")
+    blocks = [(block.lines[0][0], block.lines[-1][0] + len(block.lines[-1][1])) for block in page.codes if block.lines]
     for match in islice(_ITEM.finditer(page.document.text), MOST_ITEMS):
+        if any(start <= match.start("name") < end for start, end in blocks):
+            continue  # an item of another format
         group = f"item:{match.start()}"
         reading.groups[group] = Group(group, "block", "the list")
         place = page.document.place(match.start("name"))

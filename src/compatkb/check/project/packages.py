@@ -10,7 +10,7 @@ from compatkb.check.project.environments import LocatedStatement, ProjectEnviron
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
 from compatkb.check.project.pairs import DRIFTS
 from compatkb.check.project.pins import OUTLIVED, at, names_a_python
-from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
@@ -22,6 +22,7 @@ BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where wh
 METADATA = CheckRule("pin-refused", Severity.ERROR, "pip passes over all releases that a pin admits, for their metadata")
 
 _UPPER = re.compile(r"(?:<=?|==|~=)\s*(\d+(?:\.\d+)*)")
+_LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
 @ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED)
@@ -36,8 +37,10 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
         if one.group == environment.group:
             yield from _build(located, one, environment, queries)
     for located, image in environment.images:
-        for record in _records("gone_image", queries):
-            is_gone = image.repository == record["repository"] and (image.tag or "latest") in (record["tags"] or [image.tag])
+        for record in queries.package_records("gone_image"):
+            is_gone = image.repository == record["repository"] and (
+                not record["tags"] or (image.tag or "latest") in record["tags"]
+            )
             if is_gone and not image.unknown and not image.digest:
                 finding = at(located, UNLISTED, f"{image.text} cannot be pulled: {record['reason']}", sources=_urls(record))
                 is_fixed = bool(re.search(r"\d", image.tag or ""))
@@ -45,12 +48,10 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
 
 
 def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
-    for record in _records("stub", queries) if one.url is None else ():
-        if record["name"] != one.name:
+    for record in queries.package_records("stub") if one.url is None else ():
+        if record["name"] != one.name or one.role is not RequirementRole.INSTALL:
             continue
-        message = (
-            f"{one.name} is no package of that software: on the index it is {record['instead']}, and {one.name} is a stub"
-        )
+        message = f"{one.name} is only a stub on the index, and refuses to be installed; the package is {record['instead']}"
         start = located.span[0]
         is_there = located.document.text.startswith(one.name, start) and not one.specifier and not one.derived
         edits = (Edit(start, start + len(one.name), record["instead"]),) if is_there else ()
@@ -59,11 +60,12 @@ def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) 
 
 
 def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
-    for record in _records("refused_metadata", queries) if one.url is None else ():
+    for record in queries.package_records("refused_metadata") if one.url is None else ():
         if record["name"] != one.name or not _lies_in(one.specifier, record["versions"]):
             continue
-        if queries.asks_old_pip:
-            continue
+        lowest = _LOWER.findall(one.specifier)
+        if queries.asks_old_pip or not any(admits(Scheme.PEP440, record["versions"], low) for low in lowest):
+            continue  # pip takes an older release
         written, mended = record["written"], record["mended"]
         message = f"pip passes over {one.name} {one.specifier.removeprefix('==')} since 24.1: its metadata hold {written}"
         fix = f"write {one.name}>={mended}, or install pip<24.1 before" if mended else "install pip<24.1 before"
@@ -77,7 +79,7 @@ def _build(
     is_installed = one.role is RequirementRole.INSTALL and one.tool != "conda" and (one.group == MAIN or one.step)
     if not is_installed or (one.url or "").partition("#")[0].endswith(".whl") or one.only_index or environment.is_locked:
         return
-    for record in _records("isolated_build", queries):
+    for record in queries.package_records("isolated_build"):
         if record["name"] != one.name:
             continue
         pages = [use.url for _, use in environment.indexes]
@@ -85,7 +87,7 @@ def _build(
         is_served = any(part in url for part in record["pages"] for url in pages)
         if is_served or any(flag.startswith(("--no-build-isolation", "--find-links", "--no-deps")) for flag in flags):
             return
-        if _is_prepared(located, one, queries) or queries.configures_index or _asks_others(environment):
+        if _is_prepared(located, one, queries) or queries.configures_index or _asks_others(environment, queries):
             return
         message = (
             f"{one.name} has no wheel on the index, and its build imports {record['imports']}, which is not there: "
@@ -100,9 +102,9 @@ def _build(
         yield finding._replace(level=Severity.WARNING) if is_late else finding  # older installers build in place
 
 
-def _asks_others(environment: ProjectEnvironment) -> bool:
+def _asks_others(environment: ProjectEnvironment, queries: ProjectQueries) -> bool:
     """Return whether an index of others is asked, which may have wheels."""
-    return any("download.pytorch.org" not in use.url for _, use in environment.indexes if use.style != "named")
+    return any(address(use.url) not in queries.channels for _, use in environment.indexes if use.style != "named")
 
 
 def _is_prepared(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> bool:
@@ -118,7 +120,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     others = {one.name: (located, one) for located, one in environment.others if not one.marker}
     products = {w.requirement.name: (w.located, w.requirement) for w in plan.requirements}
     yield from _old(plan, queries)
-    for record in _records("clash", queries):
+    for record in queries.package_records("clash"):
         located, one = {**others, **products}.get(record["name"], (None, None))
         if located is None or one is None or one.url or one.unknown or one.group != environment.group:
             continue
@@ -148,7 +150,7 @@ def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         allowed = queries.allowed(known[name], [one.specifier]) if name in known else None
         if (name in known and (allowed is None or allowed.mask)) or one.group != plan.environment.group:
             continue
-        for record in _records("companion", queries):
+        for record in queries.package_records("companion"):
             wanted = dict(record["rows"]).get(version) if record["name"] == name else None
             place, beside = exact.get(record["requires"], (None, None))
             if wanted is None or place is None or beside is None or _public(beside) == wanted or one.step != beside.step:
@@ -158,7 +160,7 @@ def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             finding = at(located, TOGETHER, message, sources=_urls(record), fix=f"write {beside.name}=={wanted}")
             is_refused = one.tool != "conda" and plan.resolves(one.step)
             yield finding if is_refused else finding._replace(level=Severity.WARNING)
-        for record in _records("outlived", queries):
+        for record in queries.package_records("outlived"):
             is_old = record["name"] == name and admits(Scheme.PEP440, record["versions"], version)
             if is_old and one.tool != "conda" and not names_a_python(plan.environment, queries):
                 message = (
@@ -178,11 +180,11 @@ def _clash(located: LocatedStatement, one: Requirement, taken: str, record: dict
     name, other = f"{one.name} {one.specifier.removeprefix('==')}".strip(), record["other"]
     chosen = "" if is_pinned else ", and installers take such a release here"
     message = f"{name} does not import beside {other} {taken}{chosen}: {record['reason']} (observed)"
-    fix = f"add {other}{re.sub(r'>=', '<', record['breaks'])}"
+    fix = f"{'write' if is_pinned else 'add'} {other}{record['breaks'].replace('>=', '<')}"
     finding = at(located, TOGETHER if is_pinned else DRIFTS, message, sources=_urls(record), fix=fix)
     is_bounded = is_exact(one.specifier) or "<" in one.specifier
     is_certain = is_bounded and one.group == MAIN and place_of(located.document.path) is FileRole.INSTALLED
-    return finding._replace(level=Severity.ERROR if is_certain and record["stops"] else Severity.WARNING)
+    return finding._replace(level=Severity.ERROR if is_certain else Severity.WARNING)
 
 
 def _may_be(record: dict[str, Any], asked: Requirement | None, plan: InstallPlan, queries: ProjectQueries) -> bool:
@@ -209,16 +211,12 @@ def _lies_in(specifier: str, versions: str) -> bool:
     bounds = _UPPER.findall(specifier.replace(".*", ""))
     if not bounds:
         return "<" not in versions
-    tops = [tuple(map(int, bound.split("."))) for bound in _UPPER.findall(versions)]
-    if not tops:
-        return True
     if "~=" in specifier or ".*" in specifier:
-        return admits(Scheme.PEP440, versions, bounds[0]) and admits(Scheme.PEP440, versions, f"{bounds[0]}.99")
-    return min(tuple(map(int, bound.split("."))) for bound in bounds) <= min(tops)
-
-
-def _records(kind: str, queries: ProjectQueries) -> list[dict[str, Any]]:
-    return queries.package_records(kind)
+        series = bounds[0].rpartition(".")[0] if "~=" in specifier else bounds[0]
+        return admits(Scheme.PEP440, versions, bounds[0]) and admits(Scheme.PEP440, versions, f"{series}.99")
+    top = min(tuple(map(int, bound.split("."))) for bound in bounds)
+    floors, tops = ([tuple(map(int, b.split("."))) for b in pattern.findall(versions)] for pattern in (_LOWER, _UPPER))
+    return (not floors or top > max(floors)) and (not tops or top <= min(tops))
 
 
 def _urls(record: dict[str, Any]) -> tuple[str, ...]:

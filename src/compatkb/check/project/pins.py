@@ -77,7 +77,7 @@ def check_markers(environment: ProjectEnvironment, queries: ProjectQueries) -> I
     pythons = [e.version for e in queries.elements("python", admitted) if not e.version.endswith("t")]
     for requirements in by_product.values():
         markers = [required.requirement.marker for required in requirements]
-        if not all(markers) or any(required.requirement.group != MAIN for required in requirements):
+        if len(requirements) < 2 or not all(markers) or any(required.requirement.group != MAIN for required in requirements):
             continue
         asked = [any(holds(marker, "linux", "Linux", "posix", python) for marker in markers) for python in pythons]
         if True not in asked:
@@ -305,7 +305,7 @@ def _outlived(
         return None
     usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (e.since or 0) <= queries.day]
     alive = [e for e in usual if not e.has_ended(queries.day)]
-    if not all(queries.has_nothing_for(installed.allowed, e) for e in alive):
+    if not alive or not all(queries.has_nothing_for(installed.allowed, e) for e in alive):
         return None
     fit = [e.version for e in usual if e not in alive and not queries.has_nothing_for(installed.allowed, e)]
     if not fit:

@@ -77,7 +77,8 @@ if TYPE_CHECKING:
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
-_OLD_PIP = re.compile(r"\bpip\s*(?:<=?\s*24\b|==\s*(?:1\d|2[0-3]|24\.0)\b|=\s*2[0-4]\b)")
+_OLDER = r"(?:(?:1\d|2[0-3]|\d)(?!\d)|24\.0(?!\d)|24(?![.\d]))"
+_OLD_PIP = re.compile(rf"\bpip[ \t]*(?:<[ \t]*(?:24\.1(?!\d)|{_OLDER})|(?:<=|~=|==?)[ \t]*{_OLDER})")
 _ISOLATION = re.compile(r"no-build-isolation|NO_BUILD_ISOLATION|extra-build-dependencies")
 _NAMED_PYTHON = re.compile(
     r"python(?:[ \t]*version)?[ \t_:-]*(?:[=<>~]{1,2}[ \t]*)?[\"'(\[]*v?[23]\.\d|py(?:thon)?3\d{1,2}\b|cp3\d{1,2}\b|"
