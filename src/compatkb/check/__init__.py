@@ -17,6 +17,9 @@ from compatkb.core.foreign import shown
 from compatkb.core.names import normal
 from compatkb.parsers.registry import kind_of
 
+_BEFORE_A_RUN = (files.UNREADABLE.id, "pin-platform")
+"""What is told of a pipeline although its run fails for it: nothing else of its environment is judged then."""
+
 
 class CheckerFamily(NamedTuple):
     """Rules for files of some names; `checker` imports them, for the first such file or for a list of all rules."""
@@ -171,7 +174,7 @@ def _counts(finding: Finding, settings: Settings) -> bool:
         return False
     if rule in migration_rules.RULES:
         return True
-    fails_itself = place_of(finding.path) is FileRole.PIPELINE and rule.id != files.UNREADABLE.id
+    fails_itself = place_of(finding.path) is FileRole.PIPELINE and rule.id not in _BEFORE_A_RUN
     is_certain = finding.level is Severity.ERROR and not fails_itself
     is_on = rule.id in settings.levels or rule.is_on(finding.path) or is_certain
     return is_on and not is_passed_over(finding.path)

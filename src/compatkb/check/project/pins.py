@@ -271,7 +271,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
         message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
         finding = at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
-        is_known = bool(plan.pythons) and not plan.of_markers and place_of(located.document.path) is FileRole.INSTALLED
+        is_run = place_of(located.document.path) in (FileRole.INSTALLED, FileRole.PIPELINE)
+        is_known = bool(plan.pythons) and not plan.of_markers and is_run
         yield (
             finding._replace(level=Severity.ERROR) if is_known and _is_refused(plan, installed, pythons, queries) else finding
         )
