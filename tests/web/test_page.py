@@ -51,8 +51,8 @@ TITLED = "(words) => (document.getElementById('says')?.textContent || '').includ
     [
         pytest.param("light", 1400, KINDS[:2], id="light"),
         pytest.param("dark", 360, KINDS[2:4], id="dark-phone"),
-        pytest.param("light", 360, KINDS, marks=pytest.mark.long, id="light-phone-all"),
-        pytest.param("dark", 1400, KINDS, marks=pytest.mark.long, id="dark-all"),
+        pytest.param("light", 360, KINDS, marks=pytest.mark.soak, id="light-phone-all"),
+        pytest.param("dark", 1400, KINDS, marks=pytest.mark.soak, id="dark-all"),
         pytest.param("light", 1400, KINDS[2:], marks=pytest.mark.long, id="light-all"),
         pytest.param("dark", 360, KINDS, marks=pytest.mark.long, id="dark-phone-all"),
     ],
