@@ -74,6 +74,8 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
             ["resolve", "--glibc", "2.41"], "did you mean: compatkb resolve glibc==2.41\n", id="product-without-option"
         ),
         pytest.param(["resolve", "--torch", ">=2.5 <2.7"], "set apart by commas", id="clauses-without-comma"),
+        pytest.param(["B580", "windows11"], "did you mean: compatkb resolve B580 windows11", id="no-command-but-a-question"),
+        pytest.param(["nonsense", "B580"], "see `compatkb --help`", id="no-command-and-no-question"),
         pytest.param(["resolv"], "did you mean: compatkb resolve\n", id="unknown-command"),
         pytest.param(["show", "torch", "2.13.9"], "has no version '2.13.9'", id="show-unknown-version"),
         pytest.param(["eol", "--within", "soon"], "90d", id="bad-span"),

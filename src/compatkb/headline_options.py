@@ -12,7 +12,7 @@ HEADLINES = (
     ("--python", (), "python", "Python, such as 3.12, 3.13t, '>=3.10'"),
     ("--os", (), "os", "operating system, such as linux, ubuntu22.04, windows, wsl2"),
     ("--arch", (), "arch", "architecture (default: x86_64)"),
-    ("--hardware", ("--hw",), "hardware", "GPU or CPU by family, product or code name: 'Arc A770', PVC, b580"),
+    ("--hardware", ("--gpu", "--hw"), "hardware", "GPU or CPU by family, product or code name: 'Arc A770', PVC, b580"),
     ("--driver", ("--gpu-driver",), "gpu-driver", "GPU driver, such as 803, 950.13, 2350.29"),
     ("--oneapi", (), "oneapi", "oneAPI Base Toolkit, such as 2024.2.1"),
 )

@@ -97,7 +97,10 @@ def _answered(argv: list[str]) -> int:
         words = [word for word in words if word != "--all"] if app.shows_all else words
         return app.main(words, prog_name="compatkb", standalone_mode=False) or 0
     except TyperException as error:
-        raise UsageError(describe(error)) from None
+        problem = describe(error)
+        if problem.startswith("unknown command") and "did you mean" not in problem and _is_question(argv):
+            problem = f"{problem.partition(chr(10))[0]}\n  did you mean: {shlex.join(['compatkb', 'resolve', *argv])}"
+        raise UsageError(problem) from None
     except Abort:
         raise KeyboardInterrupt from None
 
@@ -214,6 +217,19 @@ def _options_like(option: str, context: Any) -> list[str]:
         return [f"{option.lstrip('-')}==VERSION"]
     known = [name for param in context.command.get_params(context) for name in param.opts if param.param_type_name == "option"]
     return _near(option, known)
+
+
+def _is_question(words: Sequence[str]) -> bool:
+    """Return whether words without a command all mean something to the data, as `B580 windows11` do."""
+    from compatkb.cli.opening import open_data
+    from compatkb.request.words import read_words
+
+    facts = open_data(None)
+    try:
+        options, rest = read_words(facts, words)
+    except CompatkbError:
+        return False
+    return bool(options or rest) and all(facts.product(word) for word in rest)
 
 
 def _is_product(name: str) -> bool:
