@@ -72,14 +72,16 @@ def newer_in_series(facts: Snapshot, request: Request, best: Stack) -> Iterator[
 
     Raises GaveUpError.
     """
-    route = next(route for route in facts.routes if route.id == best.route)
     series: dict[str, dict[str, ElementSet]] = {pin.product: found for pin in request.pins if (found := _series(facts, pin))}
+    if not series:
+        return
+    route = next(route for route in facts.routes if route.id == best.route)
     pins = tuple(
         pin._replace(mask=sum(series[pin.product].values())) if pin.product in series else pin for pin in request.pins
     )
     problem = problem_of(facts, request._replace(pins=pins), best.device, route, Budget()).limited_to({}, best.cells(facts))
     for pin in request.pins:
-        for release, mask in list(series.get(pin.product, {}).items())[:-1]:
+        for release, mask in list(series.get(pin.product, {}).items())[:-1][:MOST]:
             left = problem.limited_to({pin.product: mask & problem.domains[pin.product]})
             levels = (level for level in (Certainty.CERTAIN, Certainty.INFERRED) if Search(left, Aim.FIRST, level).run())
             if (level := next(levels, None)) is not None:

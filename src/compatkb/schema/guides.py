@@ -226,12 +226,13 @@ class BuildEntry(Record):
 
 
 class MetadataEntry(Record):
-    """Releases whose metadata are no valid requirements: pip passes over them since 24.1."""
+    """Releases whose metadata are no valid requirements, so that newer pips pass over them."""
 
     name: Text
     versions: Annotated[Text, AfterValidator(_specifier)]
     written: Text  # what their metadata hold
     mended: Text | None = None  # the first release without it
+    since_pip: Text  # the first pip that passes over them
     sources: Sources
 
 
@@ -241,8 +242,7 @@ class ClashEntry(Record):
     name: Text
     versions: Annotated[Text, AfterValidator(_specifier)]
     other: Text
-    breaks: Annotated[Text, AfterValidator(_specifier)]  # the releases of the other
-    brings: bool = False  # the metadata of the first ask for the other, so that it is installed without being named
+    breaks: Annotated[Text, Field(pattern=r"^>=[0-9.]+$")]  # the releases of the other, which the first one's metadata ask for
     reason: Line
     sources: Sources
 

@@ -103,7 +103,7 @@ def record_of(kind: Callable[..., R], /, *sources: object, **given: Any) -> R:
 @cache
 def _places(kind: Callable[..., R], given: tuple[str, ...], sources: tuple[type, ...]) -> tuple[tuple[str, int], ...]:
     """Return the fields of a record that are not given, each with the place of the first source whose kind has it."""
-    fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # for types a record is anything that makes one
+    fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # mypy knows of no fields: a kind is any callable that makes a record
     names = [
         {*dir(source), *getattr(source, "model_fields", ()), *getattr(source, "__annotations__", ())} for source in sources
     ]

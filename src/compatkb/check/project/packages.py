@@ -64,11 +64,13 @@ def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueri
         if record["name"] != one.name or not _lies_in(one.specifier, record["versions"]):
             continue
         lowest = _LOWER.findall(one.specifier)
-        if queries.asks_old_pip or not any(admits(Scheme.PEP440, record["versions"], low) for low in lowest):
+        if queries.asks_pip_before(record["since_pip"]) or not any(
+            admits(Scheme.PEP440, record["versions"], low) for low in lowest
+        ):
             continue  # pip takes an older release
-        written, mended = record["written"], record["mended"]
-        message = f"pip passes over {one.name} {one.specifier.removeprefix('==')} since 24.1: its metadata hold {written}"
-        fix = f"write {one.name}>={mended}, or install pip<24.1 before" if mended else "install pip<24.1 before"
+        pin, since, mended = one.specifier.removeprefix("=="), record["since_pip"], record["mended"]
+        message = f"pip passes over {one.name} {pin} since {since}: its metadata hold {record['written']}"
+        fix = f"write {one.name}>={mended}, or install pip<{since} before" if mended else f"install pip<{since} before"
         yield at(located, METADATA, message, sources=_urls(record), fix=fix)
 
 
@@ -128,8 +130,6 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             continue
         beside = {**others, **products}.get(record["other"])
         if beside is not None and (beside[1].url or beside[1].unknown):
-            continue
-        if beside is None and not record["brings"]:
             continue
         pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
         if pinned:

@@ -17,6 +17,7 @@ from compatkb.check.project.documented import (
     words_beside,
 )
 from compatkb.core.names import numbers
+from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Alternative, best_stacks, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -77,8 +78,7 @@ if TYPE_CHECKING:
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
-_OLDER = r"(?:(?:1\d|2[0-3]|\d)(?!\d)|24\.0(?!\d)|24(?![.\d]))"
-_OLD_PIP = re.compile(rf"\bpip[ \t]*(?:<[ \t]*(?:24\.1(?!\d)|{_OLDER})|(?:<=|~=|==?)[ \t]*{_OLDER})")
+_ASKED_PIP = re.compile(r"\bpip[ \t]*(<=?|~=|==?)[ \t]*(\d+(?:\.\d+)*)")
 _ISOLATION = re.compile(r"no-build-isolation|NO_BUILD_ISOLATION|extra-build-dependencies")
 _NAMED_PYTHON = re.compile(
     r"python(?:[ \t]*version)?[ \t_:-]*(?:[=<>~]{1,2}[ \t]*)?[\"'(\[]*v?[23]\.\d|py(?:thon)?3\d{1,2}\b|cp3\d{1,2}\b|"
@@ -175,10 +175,10 @@ class ProjectQueries:
         """Whether anything of the project names a Python that it is for."""
         return any(_NAMED_PYTHON.search(document.text) for document in self.context.documents)
 
-    @cached_property
-    def asks_old_pip(self) -> bool:
-        """Whether anything of the project asks for a pip that takes metadata which newer ones refuse."""
-        return any(_OLD_PIP.search(document.text) for document in self.context.documents)
+    def asks_pip_before(self, version: str) -> bool:
+        """Return whether anything of the project asks for a pip older than a version."""
+        asked = (match.groups() for document in self.context.documents for match in _ASKED_PIP.finditer(document.text))
+        return any(admits(Scheme.PEP440, f"{'<=' if sign == '<' else '<'}{version}", pip) for sign, pip in asked)
 
     @cached_property
     def built_in_place(self) -> frozenset[str]:
