@@ -43,6 +43,8 @@ KINDS = (
     "api.html",
 )
 EVIL = "<img src=x onerror=alert(1)>"
+FETCHED = """() => ["written", "sheet", "words"].every((name) =>
+    performance.getEntriesByType("resource").some((entry) => entry.name.includes(`/assets/${name}-`) && entry.responseEnd))"""
 TITLED = "(words) => (document.getElementById('says')?.textContent || '').includes(words)"
 
 
@@ -363,6 +365,7 @@ def test_an_old_tab_shows_no_mixture(site: Path, tmp_path: Path, watched: Any) -
     old = next((folder / "assets").glob("app-*.js")).name.removeprefix("app-").removesuffix(".js")
     with folder_served(folder) as url:
         page = watched().show(f"{url}xpu/linux.html")
+        page.wait_for_function(FETCHED)  # what a page asks for in idle time: a tab that is open has it
         page.evaluate("() => { window.old = true; }")
         for path in [*folder.rglob("*.html")]:
             path.write_text(path.read_text(encoding="utf-8").replace(old, "f00df00df00d"), encoding="utf-8")
