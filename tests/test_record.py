@@ -1,10 +1,11 @@
 """Frozen classes of named values: made by place and name, equal by what is seen of them, with a cache of their own."""
 
+import pickle
 from functools import cached_property
 
 import pytest
 
-from compatkb.core.record import hidden, record, replaced
+from compatkb.core.record import NamedTuple, hidden, record, replaced
 
 
 @record()
@@ -70,3 +71,38 @@ def test_frozen() -> None:
         del point.x
     assert replaced(point, y=7) == Point(1, 7, "blue")
     assert (replaced(point, y=7).colour, point.y) == ("red", 2)
+
+
+class Place(NamedTuple):
+    """A place on a road."""
+
+    road: str
+    number: int
+    side: str = "left"
+
+    @property
+    def text(self) -> str:
+        """As on an envelope."""
+        return f"{self.road} {self.number}"
+
+
+def test_named_tuples_are_those_of_typing() -> None:
+    """By place, by name and with defaults; equal to plain tuples; what is given twice, unknown or missing is refused."""
+    for place in (Place("a", 1), Place("a", number=1), Place("a", 1, "left"), Place._make(("a", 1, "left"))):
+        assert place == ("a", 1, "left")
+        assert (place.road, place.text, place._asdict()) == ("a", "a 1", {"road": "a", "number": 1, "side": "left"})
+        assert repr(place) == "Place(road='a', number=1, side='left')"
+        assert pickle.loads(pickle.dumps(place)) == place
+        assert type(place._replace(number=2)) is Place
+    match place:
+        case Place("a", number):
+            assert number == 1
+    for wrong in ({"road": "a"}, {"road": "a", "number": 1, "door": 2}):
+        with pytest.raises(TypeError, match="argument"):
+            Place(**wrong)  # type: ignore[arg-type]  # which must fail
+    with pytest.raises(TypeError, match="argument"):
+        Place("a", 1, "left", 4)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="door"):
+        place._replace(door=2)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        place.road = "b"  # type: ignore[misc]

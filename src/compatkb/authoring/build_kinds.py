@@ -7,11 +7,11 @@ nothing works, and what metadata say of a release vouches only for the builds wi
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
 from compatkb.authoring.loader import DataProblem
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.schema import Build, BuiltWith, Claim, Kind, ProductHead, Release, Stage, Variant
 
 DEVICE = "device"

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
-from typing import NamedTuple
 
 from compatkb.core.names import word_key
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
 from compatkb.schema.base import When

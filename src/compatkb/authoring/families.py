@@ -10,8 +10,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Where
 from compatkb.core.versions import Scheme, parse
 from compatkb.schema import Kind

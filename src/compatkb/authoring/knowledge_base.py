@@ -13,7 +13,6 @@ from datetime import date
 from enum import StrEnum
 from functools import cached_property, lru_cache, reduce
 from operator import or_
-from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -21,6 +20,7 @@ from packaging.version import InvalidVersion, Version
 from compatkb.authoring.loader import Files
 from compatkb.core.memo import memoized
 from compatkb.core.platforms import Grid
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Listing, Scheme, admits, admitted, without_local
 from compatkb.schema import Basis, Build, Claim, EndOfLife, IndexFile, IndexRelease, Kind, ProductHead, Release, SourceEntry
 from compatkb.schema.base import When

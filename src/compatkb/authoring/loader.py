@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import to_json
@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from compatkb.authoring.collected import with_collected
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
 from compatkb.authoring.listed import with_listed
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Places, Where
 from compatkb.errors import DataError
 from compatkb.schema import (

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from itertools import combinations
-from typing import NamedTuple
 
 from compatkb.authoring.disputes import open_claims
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim
+from compatkb.core.record import NamedTuple
 from compatkb.schema import Basis, Claim, Kind, Level, Observation, Outcome, SourceEntry
 
 ASKED = (Level.PUBLISHED, Level.RESOLVE)

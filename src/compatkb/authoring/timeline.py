@@ -2,10 +2,10 @@
 
 from collections import Counter
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import Knowledge, end_of_life, first_day, split_term
 from compatkb.authoring.loader import DataProblem
+from compatkb.core.record import NamedTuple
 from compatkb.schema import EventEntry, EventKind, SourceEntry, TimelineFile
 
 FILE = "timeline.toml"

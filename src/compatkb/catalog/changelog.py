@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import UsageError
 from compatkb.store.queries.disputes import DisputeRecord

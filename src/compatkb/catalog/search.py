@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.core.names import SEARCH_WORD, close, word_key
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 from compatkb.store.queries.search import SearchRecord
 from compatkb.store.reader import Snapshot

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.check import files, migration_rules, suppressions
 from compatkb.check.config import Settings
@@ -15,6 +15,7 @@ from compatkb.check.rules import CheckRule, FileRole, is_passed_over, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.foreign import shown
 from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.registry import kind_of
 
 _BEFORE_A_RUN = (files.UNREADABLE.id, "pin-platform")

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Container, Mapping
 from fnmatch import fnmatch
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.check.document import ProjectScope
 from compatkb.core.findings import Severity
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 from compatkb.request.parser import parse_days
 

@@ -4,11 +4,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.check.rules import CheckRule
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Edit, Finding
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import SourceText
 from compatkb.parsers.statement import Word
 from compatkb.store.reader import Snapshot

@@ -1,10 +1,10 @@
 """Makes the edits that findings carry, and judges the result again, until none is left."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from compatkb.check import CheckReport
 from compatkb.check.document import TextDocument, mended
+from compatkb.core.record import NamedTuple
 
 _MOST_ROUNDS = 10
 Judge = Callable[[Iterable[TextDocument]], CheckReport]

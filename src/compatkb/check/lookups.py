@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from compatkb.core.names import slips
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import find_versions, is_newer

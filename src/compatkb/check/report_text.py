@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 from urllib.parse import quote as quote_url
 
 from compatkb.check import CheckReport, rules_by_id
@@ -13,6 +12,7 @@ from compatkb.check.rules import CheckRule, explanation
 from compatkb.check.suppressions import baseline_entry
 from compatkb.core import foreign
 from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError
 from compatkb.output.commands import POSIX, quote
 from compatkb.output.findings import count_text, findings_annotations

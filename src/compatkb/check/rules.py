@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from compatkb.core.findings import Severity
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError
 from compatkb.parsers.registry import kind_of
 

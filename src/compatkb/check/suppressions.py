@@ -6,11 +6,11 @@ A baseline has the findings that were there when a project began to check, which
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import SourceText
 from compatkb.errors import UsageError
 

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.lookups import BUILT, Lookups, lookups, urls, written
@@ -11,6 +11,7 @@ from compatkb.check.markdown.rows import read_rows
 from compatkb.check.markdown.text import MarkdownPage, read_page
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.dockerfile import instructions
 from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.shell import Shell

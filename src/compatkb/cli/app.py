@@ -5,13 +5,14 @@ from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from compatkb.cli.terminal import help_markup, print_less, print_more, switch_colour_off
+from compatkb.core.record import NamedTuple
 
 USER = "User"
 LOOK_UP = "Look up"

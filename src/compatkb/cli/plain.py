@@ -6,8 +6,9 @@ holds that both read the same from what both read.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.headline_options import HEADLINES
 from compatkb.output.registry import FORMS
 

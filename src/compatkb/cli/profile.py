@@ -1,8 +1,9 @@
 """The machine that a project or a user names once, so that questions need not: `machine = "B580, ubuntu24.04, py3.12"`."""
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 from compatkb.store.cache import user_folder
 

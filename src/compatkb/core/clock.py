@@ -2,8 +2,8 @@
 
 import os
 from datetime import UTC, date, datetime
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 
 TODAY_VARIABLE = "COMPATKB_TODAY"

@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError
 
 _PATIENCE = 600.0  # seconds for git

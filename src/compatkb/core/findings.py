@@ -1,7 +1,8 @@
 """The finding: what is wrong, where, and the edit that fixes it; shared by every command that checks something."""
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from compatkb.core.record import NamedTuple
 
 
 class Severity(StrEnum):

@@ -6,11 +6,11 @@ Tags follow the platform compatibility specifications (PEP 425, PEP 600); marker
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from packaging.markers import Marker
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import admits_python
 
 STABLE_ABI = "abi3"

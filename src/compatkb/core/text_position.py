@@ -10,7 +10,8 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
+
+from compatkb.core.record import NamedTuple
 
 _BREAK = re.compile(r"\r\n?|\n")
 

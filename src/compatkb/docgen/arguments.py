@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.engine.answer import resolve
 from compatkb.errors import UsageError
 from compatkb.output.presenter import present

@@ -2,9 +2,9 @@
 
 import re
 from datetime import date
-from typing import NamedTuple
 from urllib.parse import quote
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.docgen.arguments import YES_NO, RegionArgument, RegionContext, RegionKind
 from compatkb.errors import UsageError

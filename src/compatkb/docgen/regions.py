@@ -6,10 +6,11 @@ markdown-it tells comments from code blocks, code spans and plain text, as those
 import re
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from compatkb.core.record import NamedTuple
 
 _MARKER = re.compile(r"<!--\s*compatkb:(?!\s+ignore)(?P<word>[\w-]*)(?P<rest>.*?)-->", re.DOTALL)
 _OPENING = re.compile(r"<!--\s*compatkb:(?!\s+ignore)")  # with a space before it, it is a word to `compatkb check`

@@ -6,12 +6,12 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
 from compatkb.core.atomic_write import write_file
 from compatkb.core.foreign import is_inside, read_bounded, walk
+from compatkb.core.record import NamedTuple
 from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError

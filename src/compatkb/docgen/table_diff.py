@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from compatkb.core.record import NamedTuple
 from compatkb.docgen.images import CellReason, ImageRow, ImageTables
 from compatkb.output.documents import Edition, source_payloads
 from compatkb.output.writers import Inline, plain, spans

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.names import numbers
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain

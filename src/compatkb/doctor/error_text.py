@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Iterator
 from functools import cache, cached_property
 from io import SEEK_END, BytesIO
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from compatkb.core.foreign import shown
+from compatkb.core.record import NamedTuple
 
 LIMIT = 131_072
 """How many bytes of a pasted text count: of longer texts the beginning, the end, and lines between that tell of a failure."""

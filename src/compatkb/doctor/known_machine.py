@@ -2,12 +2,13 @@
 
 import re
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine import Graphics, Installed, Machine
 from compatkb.doctor.questions import Questions

@@ -1,11 +1,11 @@
 """What the doctor asks of the data and of the engine, whether a machine or a text is looked at."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.engine.answer import Answer, best_stacks, resolve
 from compatkb.engine.stacks import Stack

@@ -1,8 +1,8 @@
 """What an answer about a pasted text is for: its device, system and Python, and the stacks that fit."""
 
 import re
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.machine_reading import LINUX, WINDOWS
 from compatkb.doctor.questions import Questions, SuccessorStack

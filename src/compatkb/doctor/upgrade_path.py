@@ -1,9 +1,8 @@
 """The path from what is installed to a stack that works: the one with the fewest changes."""
 
-from typing import NamedTuple
-
 from packaging.utils import canonicalize_name
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.known_machine import KnownMachine
 from compatkb.doctor.machine import Installed

@@ -1,9 +1,8 @@
 """The verdict on a machine: what works, what does not, and the nearest stack that works."""
 
-from typing import NamedTuple
-
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.doctor.known_machine import InstalledDistribution, Remark, Seen, mixed_remark, package_remarks
 from compatkb.doctor.machine import Machine

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.error_text import ErrorText, plain
 from compatkb.doctor.questions import KnownData

@@ -2,8 +2,8 @@
 
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import UNBUILT, PlatformSet

@@ -5,8 +5,8 @@ of each conflict, then one of what still conflicts without it, and so on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, PLATFORM
 from compatkb.engine.budget import Budget

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Verdict
 from compatkb.engine.alternatives import (
     Alternative,

@@ -1,9 +1,9 @@
 """The platforms on which elements are available, by how well that is known."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.engine.relations import excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element, ElementSet, PlatformSet, newest_first

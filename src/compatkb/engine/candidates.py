@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet, PlatformSet

@@ -2,8 +2,8 @@
 
 from functools import cached_property, reduce
 from operator import or_
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import ANY_VERSION, Kind
 from compatkb.engine.constraints import EXPLAINING, Constraint
 from compatkb.engine.narrowing import is_listed

@@ -6,10 +6,9 @@ What depends on nothing else is worked out here, once for all questions in these
 from collections.abc import Iterable
 from functools import cached_property, lru_cache, reduce
 from operator import and_
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
-from compatkb.core.record import record, replaced
+from compatkb.core.record import NamedTuple, record, replaced
 from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates

@@ -7,9 +7,10 @@ issue open: it is told of with the condition that decides. A condition that does
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, Request

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.budget import Budget
 from compatkb.engine.preference import Quality, preference

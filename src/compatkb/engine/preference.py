@@ -1,7 +1,6 @@
 """The order of preference among stacks."""
 
-from typing import NamedTuple
-
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty
 from compatkb.engine.candidates import Cost
 from compatkb.engine.problem import ABSENT, Member, Problem

@@ -15,9 +15,9 @@ verified    supported                                      nothing: a positive l
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.store.records import EVERY, Edge, ElementSet, PlatformSet, newest_first
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.engine.constraints import Constraint, is_waived
 from compatkb.engine.context import Context, RuntimeArc, RuntimeRequirement, admitted_by
 from compatkb.engine.problem import ABSENT, Member, Problem

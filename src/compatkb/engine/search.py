@@ -10,8 +10,8 @@ from enum import Enum
 from functools import reduce
 from itertools import chain
 from operator import or_
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.candidates import Cost

@@ -3,8 +3,9 @@
 import io
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import ANY_VERSION, Certainty, Kind, Role
 from compatkb.errors import UsageError
 from compatkb.store.reader import Snapshot

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.commands import read_code_blocks, read_files, read_inline
@@ -11,6 +10,7 @@ from compatkb.check.project.environments import Project, ProjectEnvironment
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstallPlan, declared, install_plans
 from compatkb.check.project.queries import ProjectQueries, address
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.engine.alternatives import without
 from compatkb.errors import UsageError

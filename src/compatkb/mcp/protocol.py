@@ -6,8 +6,9 @@ Clients of 2025-11-25 and before open with `initialize`; since 2026-07-28 each r
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.version import __version__
 

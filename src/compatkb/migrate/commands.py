@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BACKEND, COMMAND
 from compatkb.core.findings import Finding
+from compatkb.core.record import NamedTuple
 from compatkb.migrate.guide import Guide, fitting
 from compatkb.migrate.removing import TextSpan, span_of
 from compatkb.parsers.statement import ParsedFile, Word

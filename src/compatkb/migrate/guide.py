@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from compatkb.core.record import NamedTuple
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Successor
 

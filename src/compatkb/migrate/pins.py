@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
@@ -16,6 +16,7 @@ from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import WAITS, Edit, Finding
 from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.migrate.guide import Guide
 from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_edit, line_bounds, place_of, removal

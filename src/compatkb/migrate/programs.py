@@ -9,12 +9,12 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BACKEND, CALL, HINT, IMPORT, NONE
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import WAITS, Edit, Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import SourceText
 from compatkb.migrate.guide import Guide, NameReplacement, fitting
 from compatkb.parsers.scripts import cells

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from compatkb.check.document import TextDocument
 from compatkb.core.findings import Edit
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.statement import Include, IndexUse, ParsedFile, Requirement, Statement, Word
 
 LINES = ("requirements", "constraints")

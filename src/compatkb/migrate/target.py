@@ -1,12 +1,12 @@
 """The target of a migration: the best native stack for a device, a Python and a system."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from compatkb.check.document import CheckContext
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import FAMILIES, known_image
 from compatkb.check.project.queries import ProjectQueries
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Verdict
 from compatkb.doctor.questions import Questions
 from compatkb.engine.stacks import Stack

@@ -4,8 +4,8 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.output.things import BuildView, StackView
 from compatkb.store.queries.products import ChannelRecord
 

@@ -1,8 +1,8 @@
 """An answer as files for containers: a Dockerfile, and a compose file that runs it."""
 
 from contextlib import suppress
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import quoted
 from compatkb.errors import NoRequirementsError
 from compatkb.output.commands import pip_commands, proof_command, short_proof

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from compatkb.core.record import NamedTuple
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.stacks import Stack
 from compatkb.output.causes import Causes

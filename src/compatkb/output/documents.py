@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from compatkb.core.record import NamedTuple
 
 if TYPE_CHECKING:
     from compatkb.output.json_types import SourceJson

@@ -1,9 +1,10 @@
 """An answer as a file: requirements, constraints, environment.yml, a uv project, a preset of Renovate; what each needs."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.core.names import is_free_threaded
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import quoted
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.errors import NoRequirementsError, UsageError

@@ -1,8 +1,8 @@
 """Which releases of a product have wheels for which Pythons, as a table of words."""
 
 from datetime import date
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.output.documents import Edition

@@ -7,7 +7,9 @@ the form is asked for.
 from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from compatkb.core.record import NamedTuple
 
 if TYPE_CHECKING:
     from compatkb.output.screen import Line

@@ -3,7 +3,8 @@
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from compatkb.core.record import NamedTuple
 
 WIDTH = 80
 HEIGHT = 24

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
-from compatkb.core.record import hidden, record
+from compatkb.core.record import NamedTuple, hidden, record
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.store.queries.claims import InstallRecord
 from compatkb.store.queries.products import ChannelRecord

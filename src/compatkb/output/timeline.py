@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 from compatkb.output.documents import CitedSource, Edition, source_payloads
 from compatkb.output.screen import Line, columns, wrapped

@@ -7,7 +7,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+
+from compatkb.core.record import NamedTuple
 
 
 class Span(NamedTuple):

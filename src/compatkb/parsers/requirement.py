@@ -2,9 +2,10 @@
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Place
 from compatkb.parsers.statement import Requirement, RequirementRole
 

@@ -6,8 +6,8 @@ parameters) makes a word `open`; each branch of an `if` or `case`, and each func
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Place
 from compatkb.parsers.source import Fragment, Segment
 from compatkb.parsers.statement import MAIN, Group, Word

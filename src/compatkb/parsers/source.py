@@ -7,8 +7,8 @@ lines and columns of the file.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Place, SourceText
 
 MOST_CHARACTERS = 4_000_000

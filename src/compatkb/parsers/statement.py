@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Place
 
 MAIN = ""

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from compatkb.core.clones import GitTag, commit_of, texts
+from compatkb.core.record import NamedTuple
 from compatkb.refresh.git_tags import numbers, versions_of
 from compatkb.schema import DeviceFeed
 from compatkb.schema.collected import DeviceRow, DevicesRead

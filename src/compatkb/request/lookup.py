@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache, reduce
 from operator import or_
-from typing import NamedTuple
 
 from compatkb.core.memo import memoized
 from compatkb.core.names import close, spellings, word_key
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.request.lookup import OPERATORS, meanings, products_having
 from compatkb.request.parser import make_request

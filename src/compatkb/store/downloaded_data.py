@@ -17,12 +17,13 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 from urllib.parse import urlsplit
 
 from compatkb.core.atomic_write import write_file
 from compatkb.core.clock import later
 from compatkb.core.foreign import safe_open
+from compatkb.core.record import NamedTuple
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import data_date, locate, updates, updates_directory
 from compatkb.store.connection import FORMAT, connect

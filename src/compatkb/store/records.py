@@ -1,8 +1,9 @@
 """The records that the engine works with: products, elements and edges of the snapshot, and requests."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Kind, Role
 from compatkb.store.rows import INTERNED, FieldForm, Json, Mask, SourceList, Words, WordSet
 

@@ -9,7 +9,9 @@ from enum import Enum
 from functools import cache, lru_cache, partial
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
+
+from compatkb.core.record import NamedTuple
 
 R = TypeVar("R")
 Convert = Callable[[Any], Any]

@@ -7,8 +7,9 @@ from contextlib import closing
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.store.queries.claims import Citation, ClaimRecord, FeatureRecord, InstallRecord, StatementRecord
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord
 from compatkb.store.queries.images import ColumnRecord, ContentRecord, ImageRecord, ListingRecord, RunRecord

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Kind
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.store.cache import compile_directory

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, NoRequirementsError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages

@@ -1,9 +1,10 @@
 """The paths and calls of the API, and the OpenAPI document of them; `export.responses` has what each file holds."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
+from compatkb.core.record import NamedTuple
 from compatkb.headline_options import HEADLINES
 
 

@@ -5,10 +5,11 @@ alone are not. The JSON API does not come by here: `responses` asks the engine i
 """
 
 from collections import OrderedDict
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from compatkb.core.clock import Clock
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError

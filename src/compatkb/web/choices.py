@@ -1,8 +1,8 @@
 """The rows of buttons: each is a link to the question that it makes, struck out where that is denied."""
 
 from collections.abc import Container
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError
 from compatkb.web.asker import Asker, ChoiceState
 from compatkb.web.questions import PageQuestion

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages, timeline

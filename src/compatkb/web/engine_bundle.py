@@ -13,9 +13,9 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError
 from compatkb.store.cache import cache_directory
 from compatkb.web.browser import SETTINGS, SNAPSHOT

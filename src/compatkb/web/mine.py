@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import partial
-from typing import NamedTuple
 
 from compatkb.check import CheckReport, check, reads
 from compatkb.check.document import CheckContext, ProjectScope, TextDocument
 from compatkb.check.fixing import Judge, fixed
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError
 from compatkb.migrate.project import migrate
 from compatkb.output.findings import count_text

@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError, WordsError
 from compatkb.headline_options import HEADLINES
 from compatkb.request.parser import make_request, parse_day

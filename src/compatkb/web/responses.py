@@ -4,10 +4,10 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.catalog.search import search as find
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.engine.answer import Answer, resolve
 from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
 from compatkb.output import features

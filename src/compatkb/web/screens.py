@@ -1,8 +1,8 @@
 """A screen of the terminal as parts of a page: headings, commands, labelled rows and plain lines, in their order."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Verdict
 from compatkb.output.screen import Line
 

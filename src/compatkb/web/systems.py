@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from compatkb.core.names import is_free_threaded, word_key
+from compatkb.core.record import NamedTuple
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from compatkb.core.clock import Clock
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.errors import CompatkbError
 from compatkb.store.reader import Snapshot

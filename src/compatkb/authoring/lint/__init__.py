@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.authoring.build_knowledge import resolve
 from compatkb.authoring.disputes import claiming
@@ -22,6 +21,7 @@ from compatkb.authoring.lint import (
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, SeenObservation
 from compatkb.authoring.loader import NEEDED, TIMELINE, DataDocument, DataProblem, Loaded, LoadProblem, files_of, parse
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Places
 from compatkb.errors import UsageError
 from compatkb.schema import FeatureFile

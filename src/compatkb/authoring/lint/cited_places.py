@@ -3,13 +3,13 @@
 import re
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import walk
 from compatkb.authoring.loader import DataDocument
 from compatkb.core.clones import clone_bare, git, objects
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Places
 from compatkb.errors import UsageError
 from compatkb.schema import Record, SourceEntry

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, first_day, split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, problems_of
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Where
 from compatkb.core.versions import Key, Scheme, parse
 from compatkb.schema import ImageFile, IndexFile, Kind, ProductHead

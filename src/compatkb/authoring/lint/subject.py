@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from compatkb.authoring.feature_products import claim_id
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, split_term
 from compatkb.authoring.loader import DataDocument, Files
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import word_key
+from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Place, Places, Where
 from compatkb.schema import (
     Dispute,

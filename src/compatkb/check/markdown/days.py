@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import date
-from typing import NamedTuple
 
 from compatkb.check.document import CheckContext
 from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, urls
@@ -11,6 +10,7 @@ from compatkb.check.markdown.rows import RowFacts, TagMention, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage, TextRun
 from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.store.queries.images import ImageBuildState, ImageRecord
 
 IMPOSSIBLE = CheckRule(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from compatkb.check.document import CheckContext, TextDocument
@@ -10,6 +9,7 @@ from compatkb.check.lookups import VERSION, ForgeReference, Lookups, WrittenVers
 from compatkb.check.markdown.text import PAGES, Definition, MarkdownLink, MarkdownPage, TextRun
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.records import Product
 

@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from compatkb.check.lookups import ForgeReference, Lookups, reference, written
 from compatkb.check.markdown.text import CodeSpan, MarkdownPage, MarkdownRow, MarkdownTable, TextRun
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import repository_name
 from compatkb.store.records import Product

@@ -5,12 +5,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.grammar import blocks, cut, label_key, spans
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.statement import ParsedFile
 
 if TYPE_CHECKING:

@@ -4,11 +4,12 @@ import posixpath
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.check.document import TextDocument
 from compatkb.check.project.documented import is_resolved_otherwise
 from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import (
     MAIN,

@@ -1,10 +1,10 @@
 """Which indexes an installer asks for a package: by its options and variables, and by the settings of pip, uv and poetry."""
 
 import re
-from typing import NamedTuple
 
 from compatkb.check.project.install_plan import InstallPlan
 from compatkb.check.project.queries import ProjectQueries, address
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.statement import IndexUse, Requirement
 
 _SYSTEM_PIP = re.compile(r"python3?(?:\.\d+)?-pip")

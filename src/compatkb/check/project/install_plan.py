@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.commands.model import python_specifier
 from compatkb.parsers.statement import ImageUse, Requirement, RequirementRole

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from compatkb.check.document import CheckContext
 from compatkb.check.project.documented import (
@@ -17,6 +17,7 @@ from compatkb.check.project.documented import (
     words_beside,
 )
 from compatkb.core.names import numbers
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Alternative, best_stacks, is_possible, resolve

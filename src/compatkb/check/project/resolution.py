@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
-from typing import NamedTuple
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.documented import is_of_other_architecture
@@ -13,6 +12,7 @@ from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole

@@ -1,6 +1,6 @@
 """Reads what a machine has: interpreter, packages, system, graphics, drivers, libraries; changes nothing."""
 
-from typing import NamedTuple
+from compatkb.core.record import NamedTuple
 
 
 class Installed(NamedTuple):

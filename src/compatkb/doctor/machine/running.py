@@ -3,8 +3,7 @@
 This is the one place that imports a package of the user's, and only for the command that is there to do so.
 """
 
-from typing import NamedTuple
-
+from compatkb.core.record import NamedTuple
 from compatkb.doctor.machine.interpreter import run_program
 
 _SECONDS = 300

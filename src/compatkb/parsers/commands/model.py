@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
 from compatkb.parsers.requirement import from_conda, is_name, of_file, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
 
 from compatkb.core.names import search_words, word_key
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.queries.products import ReleaseRecord

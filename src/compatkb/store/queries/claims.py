@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Kind
 from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Edge, Element, PlatformSet, Sources

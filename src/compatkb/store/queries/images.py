@@ -1,8 +1,9 @@
 """Container images: tags, what they contain, the tables that list them, and how they are run."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Sources
 from compatkb.store.rows import FieldForm, Mask, SourceList, TextMap, Texts, dumps, nested, read_list

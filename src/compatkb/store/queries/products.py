@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from compatkb.core.memo import memoized
+from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.queries.solver import SolverQueries
 from compatkb.store.records import Element, Sources, Successor

@@ -1,10 +1,11 @@
 """Queries about provenance: documents, observations, readings; and guides of all kinds."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from compatkb.core.memo import memoized
 from compatkb.core.names import word_key
+from compatkb.core.record import NamedTuple
 from compatkb.store.queries.products import ProductQueries
 from compatkb.store.records import Sources
 from compatkb.store.rows import TextMap, Texts, read_list

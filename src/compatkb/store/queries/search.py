@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
+from compatkb.core.record import NamedTuple
 from compatkb.store.queries.solver import SolverQueries
 
 
