@@ -1,5 +1,7 @@
 """The live server: the command line's answers over HTTP, for programs that behave and for those that do not."""
 
+import asyncio
+import contextlib
 import gzip
 import json
 import os
@@ -10,6 +12,7 @@ import socket
 import string
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +21,12 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
+import uvicorn
 from site_of_tests import DAY, ROOT, Parameters, random_question, serving, words_of
 
 from compatkb.cli import main
 from compatkb.web.asker import Asker
-from compatkb.web.server import listen
+from compatkb.web.server import Connection, listen
 
 QUICK, MANY = 20, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
@@ -262,6 +266,70 @@ def test_a_folder_can_be_shown(site: Any) -> None:
     with serving("--dir", os.fspath(site)) as url:
         assert "Map" in httpx.get(url, timeout=60).text
         assert httpx.get(f"{url}nothing.html", timeout=60).status_code == 404
+
+
+MUCH = 1000
+
+
+def _asked(link: socket.socket) -> bool:
+    """Return whether a request on a connection is answered."""
+    link.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    reply = b""
+    while not reply.endswith(b"ok") and (part := link.recv(1000)):
+        reply += part
+    return reply.endswith(b"ok")
+
+
+def _dripped(link: socket.socket) -> int:
+    """Return how many bytes of a head that does not end a connection takes, sent slowly, before it is closed."""
+    for number in range(MUCH):
+        try:
+            link.sendall(b"GET / HTTP/1.1\r\nHost: x"[number : number + 1] or b"x")
+        except OSError:
+            return number
+        time.sleep(0.05)
+    return MUCH
+
+
+def test_a_head_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that sends nothing, or a head byte by byte, is closed; one that is kept between two requests is not."""
+    monkeypatch.setattr("compatkb.web.server.SECONDS_HEAD", 0.5)
+
+    async def hello(_: Any, __: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    with listen("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(hello, http=Connection, log_level="warning", lifespan="off", ws="none"))
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        at = listener.getsockname()
+        with contextlib.ExitStack() as open_ones:
+            mute, slow, kept = (open_ones.enter_context(socket.create_connection(at, timeout=30)) for _ in range(3))
+            assert [_asked(link) for link in (slow, kept)] == [True, True]
+            assert _dripped(slow) < MUCH
+            assert mute.recv(1000) == b""
+            assert _asked(kept)
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.mark.soak
+def test_too_many_at_once_are_told_to_come_again(live: str) -> None:
+    """Of 500 that ask something new at once each gets an answer, or 503 and when to come again; then all is as before."""
+
+    async def ask_all() -> list[httpx.Response]:
+        limits = httpx.Limits(max_connections=500)
+        async with httpx.AsyncClient(base_url=live, timeout=120, limits=limits) as many:
+            asked = [{"torch": "2.8", "device": "cpu", "q": f"numpy=={number // 20}.{number % 20}.7"} for number in range(500)]
+            return await asyncio.gather(*(many.get("api/v1/resolve", params=one) for one in asked))
+
+    replies = asyncio.run(ask_all())
+    assert {reply.status_code for reply in replies} <= {200, 400, 503}
+    busy = [reply for reply in replies if reply.status_code == 503]
+    assert busy
+    assert all(reply.headers["retry-after"] for reply in busy)
+    assert httpx.get(f"{live}api/v1/resolve", params={"torch": "2.8", "device": "xpu"}, timeout=60).status_code == 200
 
 
 def test_no_answer_waits_for_the_one_before_to_be_acknowledged() -> None:

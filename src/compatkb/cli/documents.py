@@ -5,6 +5,7 @@ import time
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal, get_args
+from urllib.parse import urlsplit
 
 import typer
 
@@ -12,7 +13,8 @@ from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, open_facts
 from compatkb.cli.terminal import Progress, tell
 from compatkb.core.clock import Clock, current_day
-from compatkb.errors import UnavailableError
+from compatkb.core.foreign import shown
+from compatkb.errors import UnavailableError, UsageError
 from compatkb.output.terminal import show
 from compatkb.request.parser import parse_day
 from compatkb.store.cache import locate
@@ -112,6 +114,9 @@ def build(
     no_engine: Annotated[
         bool, o.option("--no-engine", "leave out the engine that answers in the browser what no page was written for")
     ] = False,
+    url: Annotated[
+        str, o.value("--url", "URL", "the address where the site will be found: for links that are shared, and search engines")
+    ] = "",
     as_of: o.AsOf = None,
     data: o.Data = None,
 ) -> int:
@@ -120,7 +125,7 @@ def build(
 
     begun = time.process_time()
     with Progress() as count:
-        written = write_site(locate(data), _clock(as_of), Path(out), count, engine=not no_engine)
+        written = write_site(locate(data), _clock(as_of), Path(out), count, engine=not no_engine, url=_address(url))
     taken = time.process_time() - begun
     where = Path(out) / "index.html"
     tell(f"wrote {written} files to {out} in {taken:.0f} s of processor time; open {where}")
@@ -148,6 +153,14 @@ def serve(
     clock = _clock(as_of)
     run(lambda: Source(locate(data), clock), host, port)
     return 0
+
+
+def _address(url: str) -> str:
+    """Return the address of a site; raises UsageError unless it is one of the web, without a query."""
+    parts = urlsplit(url)
+    if url and not (parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment):
+        raise UsageError(f"--url {shown(url)}: is no address of a site; write it as https://example.org/compatkb/")
+    return url
 
 
 def _clock(as_of: str | None) -> Clock:

@@ -18,7 +18,7 @@ from compatkb.web.asker import Record
 from compatkb.web.choices import SHORT
 from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, release_path
+from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, gpu_path, release_path
 
 ROLES = {
     "package": "Packages",
@@ -220,11 +220,6 @@ def by_series(site: Site, columns: Sequence[tuple[str, str]]) -> list[tuple[str,
     return rows
 
 
-def gpu_path(name: str) -> str:
-    """Return the path of the page of a model or family."""
-    return f"gpus/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.html"
-
-
 def gpus(site: Site) -> dict[str, tuple[str, str]]:
     """Return the pages of GPUs: the path of each with its name and its family."""
     known = {value.id for value in site.asker.form.graphics}
@@ -247,12 +242,18 @@ def gpus_page(site: Site) -> str:
     )  # fmt: skip
 
 
+def gpu_question(site: Site, path: str) -> PageQuestion:
+    """Return the question that the page of a GPU answers."""
+    name, family = gpus(site)[path]
+    model = name if name in site.asker.form.models else family
+    return PageQuestion((("hardware", model),), (), (site.asker.form.devices[0].id,))
+
+
 def gpu_page(site: Site, path: str) -> str:
     """Return the page of a GPU: commands by system, since when, what it requires, known issues, images."""
     name, family = gpus(site)[path]
+    question = gpu_question(site, path)
     listed = next(value for value in site.facts.releases_of("hardware") if value.version == family)
-    model = name if name in site.asker.form.models else family
-    question = PageQuestion((("hardware", model),), (), (site.asker.form.devices[0].id,))
     view = site.asker.view(question)
     shown = shown_of(site.asker, question, view)
     places = [*site.asker.form.foremost, *(value for value in site.asker.form.values("os") if value.id == WSL)]

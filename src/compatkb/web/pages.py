@@ -32,7 +32,7 @@ from compatkb.web.mine import KINDS_OF_TEXT, judge_text
 from compatkb.web.questions import Asked, PageQuestion, Parameters, question_of, read_asked
 from compatkb.web.responses import ProblemDetails
 from compatkb.web.screens import Part, parts_of
-from compatkb.web.systems import answer_path, file_name, release_path
+from compatkb.web.systems import answer_path, file_name, gpu_path, release_path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
@@ -105,8 +105,11 @@ def issue_tracker() -> str:
 class Site:
     """The pages over one snapshot: live ones lead to the server, written ones to each other and to the page that asks."""
 
-    def __init__(self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "", issues: str | None = None) -> None:
+    def __init__(
+        self, asker: Asker, *, live: bool, engine_size: str = "", build: str = "", issues: str | None = None, url: str = ""
+    ) -> None:
         self.asker, self.facts, self.live, self.engine_size = asker, asker.facts, live, engine_size
+        self.url = f"{url.rstrip('/')}/" if url else ""
         self.issues = issue_tracker() if issues is None else issues
         self.engine = bool(engine_size)
         self.build = build or self._digest()
@@ -114,7 +117,15 @@ class Site:
 
     def _digest(self) -> str:
         """The digest of what the site is made from: data, program, sources of the pages, day."""
-        made_from = (self.facts.meta["digest"], __version__, self.asker.clock, self.live, self.engine_size, self.issues)
+        made_from = (
+            self.facts.meta["digest"],
+            __version__,
+            self.asker.clock,
+            self.live,
+            self.engine_size,
+            self.issues,
+            self.url,
+        )
         digest = hashlib.sha256(repr(made_from).encode())
         for path in sorted((*sources().rglob("*.*"), *_PACKAGE.rglob("*.py"))):
             digest.update(path.name.encode() + path.read_bytes())
@@ -163,11 +174,24 @@ class Site:
         """Return the path of a release's page, empty where there is none."""
         return release_path(product, version) if (product, version) in self._released else ""
 
+    def at(self, path: str) -> str:
+        """Return the address of a page where the site is to be found; its folder for the front page."""
+        return self.url + ("" if path == "index.html" else quote(path))
+
+    def picture(self, path: str) -> str:
+        """Return the path of the picture that a link to a page brings along: a model's own, else that of the front page."""
+        return f"{path.removesuffix('.html') if path in self._of_models else 'index'}.png"
+
+    @cached_property
+    def _of_models(self) -> set[str]:
+        return {gpu_path(name) for name in self.asker.form.models}
+
     def render(self, template: str, path: str, title: str, **values: Any) -> str:
         """Return a page as HTML."""
         shown: dict[str, Any] = {
             "site": self, "root": "../" * path.count("/"), "page": path, "section": "", "sections": SECTIONS,
             "title": title, "description": "", "data_date": self.facts.meta["data_date"], "version": __version__,
+            "picture": self.picture(path),
         }  # fmt: skip
         return environment().get_template(template).render({**shown, **values})
 

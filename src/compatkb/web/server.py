@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -25,6 +26,7 @@ from starlette.responses import Response as HttpResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.web.responses import CHECK, DIAGNOSE, KINDS, POSTED, PROBLEM, ProblemDetails, problem_response
@@ -32,7 +34,7 @@ from compatkb.web.workers import ANSWER, FAILED, HTML, MINE, MISSING, SHIELD, Se
 
 API = "api/v1/"
 MOST_QUERY, MOST_FIELDS, MOST_PATH = 4000, 64, 300
-MOST_BODY, SECONDS_BODY = 700_000, 10.0
+MOST_BODY, SECONDS_BODY, SECONDS_HEAD = 700_000, 10.0, 10.0
 MOST_KEPT, MOST_KEPT_BYTES = 4096, 64_000_000
 SECONDS_GIVEN_UP = 30.0
 INTERRUPTED = 130
@@ -215,6 +217,33 @@ def _reply(request: Request, response: Sent) -> HttpResponse:
     return HttpResponse(response.body, response.status, headers, response.media)
 
 
+class Connection(H11Protocol):
+    """A connection that is closed where the head of a request has not come whole in time, however slowly it drips."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._late = self.loop.call_later(SECONDS_HEAD, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on: whole, a head is waited for no longer; the first bytes of the next one begin a wait."""
+        super().data_received(data)
+        begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        if self._late and not begun:
+            self._late.cancel()
+            self._late = None
+        elif begun and not self._late:
+            self._late = self.loop.call_later(SECONDS_HEAD, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        if self._late:
+            self._late.cancel()
+        super().connection_lost(exc)
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens, so that nobody is refused while the rest starts; raises UnavailableError."""
     try:
@@ -231,7 +260,8 @@ def run(open_source: Callable[[], Source], host: str, port: int) -> None:
     listener = listen(host, port)
     config = uvicorn.Config(
         make_app(open_source), log_level="warning", access_log=False, server_header=False, date_header=False,
-        timeout_graceful_shutdown=1, timeout_keep_alive=15, h11_max_incomplete_event_size=16_384, lifespan="on",
+        timeout_graceful_shutdown=1, timeout_keep_alive=15, http=Connection,
+        h11_max_incomplete_event_size=16_384, lifespan="on",
     )  # fmt: skip
     server = uvicorn.Server(config)
 

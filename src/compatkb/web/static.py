@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from compatkb.core.atomic_write import write_tree
@@ -16,6 +16,7 @@ from compatkb.web import data_pages
 from compatkb.web.asker import Asker
 from compatkb.web.machine_files import MachineFiles
 from compatkb.web.pages import ASSETS, Site, sources
+from compatkb.web.pictures import picture
 from compatkb.web.questions import PageQuestion
 
 MARK = ".compatkb-site"
@@ -23,21 +24,28 @@ MARK = ".compatkb-site"
 
 
 def write_site(
-    snapshot: str, clock: Clock, out: Path, count: Callable[[str, int, int], None] | None = None, *, engine: bool = True
+    snapshot: str,
+    clock: Clock,
+    out: Path,
+    count: Callable[[str, int, int], None] | None = None,
+    *,
+    engine: bool = True,
+    url: str = "",
 ) -> int:
     """Write the site of a snapshot file into a folder, whole or not at all, and return the number of files.
 
-    A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
+    At an address that is known, `url`, pages name it as theirs, bring a picture along where they are shared, and are listed
+    for search engines. A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
     """
     asker = Asker(Snapshot(snapshot), clock)
     if engine:
         from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
 
         pyodide = fetch_pyodide()
-        site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide))
+        site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide), url=url)
         files = make_site(site, count) | engine_files(site, Path(snapshot), pyodide)
     else:
-        files = make_site(Site(asker, live=False), count)
+        files = make_site(Site(asker, live=False, url=url), count)
     write_tree(out, files, ours=MARK)
     return len(files)
 
@@ -49,9 +57,28 @@ def make_site(site: Site, count: Callable[[str, int, int], None] | None = None) 
         files[path] = make().encode()
         if count:
             count("pages", number, len(wanted))
+    if site.url:
+        files |= {path: picture(name, site.asker.view(question)) for path, name, question in _pictured(site)}
+        files["sitemap.xml"] = sitemap(site, wanted).encode()
     return {**files, MARK: f"{site.build}\n".encode(), ".nojekyll": b""}
 
 
+def _pictured(site: Site) -> Iterator[tuple[str, str, PageQuestion]]:
+    """Yield the pictures of links: the path, the name above it, and the question that is answered on it."""
+    yield site.picture("index.html"), "PyTorch on Intel hardware", site.home
+    for path, (name, _) in data_pages.gpus(site).items():
+        if name in site.asker.form.models:
+            yield site.picture(path), f"PyTorch on Intel {name}", data_pages.gpu_question(site, path)
+
+
+def sitemap(site: Site, paths: Iterable[str]) -> str:
+    """Return the pages in the form of sitemaps.org 0.9: those of no question that a person has to ask first."""
+    pages = [site.at(path) for path in paths if path.endswith(".html") and path != "ask.html"]
+    entries = "".join(f"<url><loc>{escape(page)}</loc></url>\n" for page in pages)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{_SITEMAPS}">\n{entries}</urlset>\n'
+
+
+_SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 MEDIA = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",

@@ -46,6 +46,11 @@ def answer_path(question: PageQuestion, main: str) -> str:
     return f"{question.devices[0]}/{'_'.join(parts) or 'any'}.html"
 
 
+def gpu_path(name: str) -> str:
+    """Return the path of the page of a model or family."""
+    return f"gpus/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.html"
+
+
 def marketing_name(text: str) -> str:
     """Return a name of hardware without its maker, its marks and what tools print around it: `Arc B580`."""
     plain = re.sub(r"\((?:R|TM)\)|[®™]|\b\d+\s?GB\b|[()]", "", text, flags=re.IGNORECASE)
