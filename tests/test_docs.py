@@ -22,6 +22,7 @@ from compatkb.cli.app import COMMANDS, CURATING, application, load
 from compatkb.cli.reference import reference
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
+GUIDES = [ROOT / "data" / name for name in ("FIRST-FACT.md", "README.md")]
 REFERENCE = "\n".join(
     path.read_text(encoding="utf-8") for path in PAGES if path.name not in ("CONTRIBUTING.md", "CHANGELOG.md")
 )
@@ -167,7 +168,7 @@ def test_sessions_are_found() -> None:
     assert any(shown for _, shown in found)
 
 
-@pytest.mark.parametrize("path", [*PAGES, ROOT / "data" / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [*PAGES, *GUIDES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     """Links inside the project lead to files that exist, and to headings that they have."""
     for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
@@ -182,7 +183,7 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert heading in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, target
 
 
-@pytest.mark.parametrize("path", [*PAGES, ROOT / "data" / "README.md"], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [*PAGES, *GUIDES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_page_names_no_path_of_a_machine(path: Path) -> None:
     """A page reads the same everywhere: it names no folder of the machine that it was written on."""
     text = path.read_text(encoding="utf-8")
@@ -233,8 +234,9 @@ def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) 
 
 @pytest.mark.long
 def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
-    """Following data/README.md to the letter adds a release with a claim and a dispute, and the commands there show them."""
-    text = (ROOT / "data" / "README.md").read_text(encoding="utf-8").partition("\n## Add a fact in five minutes\n")[2]
+    """Following data/FIRST-FACT.md to the letter, at most 80 lines, adds a release with a claim and a dispute."""
+    text = (ROOT / "data" / "FIRST-FACT.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
     data = tmp_path / "data"
     shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("evidence"))  # which takes longest to read
     sources, first, *ends = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -244,7 +246,8 @@ def test_fact_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> 
     path.write_text("\n".join([after, *ends]), encoding="utf-8")
     commands = [words(line) for line in text.splitlines() if line.startswith("compatkb ")]
     printed = [run(*(str(data) if word == "data" else word for word in command or ())) for command in commands]
-    assert [done.code for done in printed] == [0, 0]
+    assert [done.code for done in printed[:2]] == [0, 0]
+    assert printed[2].code == 0, printed[2].err or printed[2].out
     assert "released: 2026-11-02 (disputed)" in printed[0].out
     assert all(f"says: {side}" in printed[0].out for side in re.findall(r'positions = \["(.*?)", "(.*?)"\]', text)[0])
     assert "os==ubuntu24.04" in printed[0].out
