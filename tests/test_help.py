@@ -67,7 +67,7 @@ def test_help_fits(words: tuple[str, ...], columns: int) -> None:
     rich = CONTROL.sub("", drawn(*words, "--help", columns=columns))
     for text in (plain.stdout, rich):
         assert max(map(len, text.splitlines())) <= columns
-        assert "--no-color" in text
+        assert "--color" in text
     assert max(map(len, rich.splitlines())) == columns
 
 
@@ -100,16 +100,25 @@ SOAK = pytest.mark.soak
     ids=" ".join,
 )
 def test_colours_are_for_terminals(words: tuple[str, ...]) -> None:
-    """A terminal gets colours, unless NO_COLOR or --no-color says not; a pipe gets no control sequence."""
+    """A terminal gets colours, unless NO_COLOR or --color says not; a pipe gets no control sequence."""
     assert COLOUR.search(drawn(*words))
     assert not COLOUR.search(drawn(*words, NO_COLOR="1"))
-    assert not COLOUR.search(drawn("--no-color", *words))
+    assert not COLOUR.search(drawn("--color", "never", *words))
     done = piped(*words)
     assert "\x1b" not in done.stdout + done.stderr
 
 
+def test_colours_may_be_asked_for_through_a_pipe() -> None:
+    """`--color always` or FORCE_COLOR give a pipe what a terminal gets; NO_COLOR counts more than FORCE_COLOR."""
+    asked = ("resolve", "torch==2.8.0")
+    assert COLOUR.search(piped(*asked, "--color", "always", NO_COLOR="1").stdout)
+    assert COLOUR.search(piped(*asked, FORCE_COLOR="1").stdout)
+    assert not COLOUR.search(piped(*asked, FORCE_COLOR="1", NO_COLOR="1").stdout)
+    assert COLOUR.search(piped("--color=always", "resolve", "tourch").stderr)
+
+
 def test_no_color_may_stand_after_the_command() -> None:
-    """--no-color is an option of every command."""
+    """--no-color, as other programs have it, is --color never, an option of every command."""
     for words in (("list", "python"), ("docs", "check", "docs/README.md"), ("resolve", "torch==2.8.0")):
         assert not COLOUR.search(drawn(*words, "--no-color"))
 

@@ -5,13 +5,13 @@ from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from compatkb.cli.terminal import help_markup, print_less, print_more, switch_colour_off
+from compatkb.cli.terminal import choose_colour, help_markup, print_less, print_more
 from compatkb.core.record import NamedTuple
 
 USER = "User"
@@ -119,7 +119,7 @@ class Commands(TyperGroup):
                 formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items() if entry.panel == panel])
 
 
-SHARED = ("no_color", "quiet", "talkative")
+SHARED = ("color", "no_color", "quiet", "talkative")
 """Options that stand before or after the command."""
 
 
@@ -194,10 +194,25 @@ def _common(
             help="print the versions of program and data",
         ),
     ] = False,
+    color: Annotated[
+        Literal["auto", "always", "never"],
+        typer.Option(
+            "--color",
+            is_eager=True,
+            expose_value=False,
+            callback=choose_colour,
+            help="print with colours; auto: on a terminal",
+        ),
+    ] = "auto",
     no_color: Annotated[
         bool,
         typer.Option(
-            "--no-color", is_eager=True, expose_value=False, callback=switch_colour_off, help="print without colours"
+            "--no-color",
+            is_eager=True,
+            expose_value=False,
+            hidden=True,
+            callback=lambda chosen: choose_colour("never" if chosen else ""),
+            help="the same as --color never",
         ),
     ] = False,
     quiet: Annotated[

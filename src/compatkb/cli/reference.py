@@ -34,7 +34,7 @@ feature (`torch.compile`), or where it runs: a GPU or CPU (`B580`), an operating
 a device (`xpu`). Any product can be fixed by PRODUCT==V, those without an option too: `compatkb resolve torch numpy==1.26.4`.
 
 With `--as-of 2025-03-31` an answer is that of the end of this day (UTC): later releases do not exist, later ends of life have
-not come. Every command takes `--help` (`-h`), and `--no-color` or the environment variable `NO_COLOR` for output without
+not come. Every command takes `--help` (`-h`), and `--color never` or the environment variable `NO_COLOR` for output without
 colours. Results go to standard output, remarks and errors to standard error.
 
 `compatkb --install-completion` teaches the shell (bash, zsh, fish or PowerShell) to complete commands, options and values.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal, Self, TextIO
 
 from compatkb.core.foreign import lines_shown
+from compatkb.output.terminal import FORCED, is_forced
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -14,10 +15,13 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def switch_colour_off(chosen: bool) -> None:
-    """Keep every library from using colours, where `--no-color` is given."""
-    if chosen:
+def choose_colour(chosen: str) -> None:
+    """Have every library use colours always or never, as `--color` says; `auto` leaves that to streams and environment."""
+    if chosen == "never":
         os.environ["NO_COLOR"] = "1"
+    elif chosen == "always":
+        os.environ.pop("NO_COLOR", None)
+        os.environ[FORCED] = "1"
 
 
 def print_less(chosen: bool) -> None:
@@ -40,7 +44,7 @@ def print_more(chosen: bool) -> None:
 
 def help_markup() -> Literal["rich", None]:
     """Return how help is drawn: in panels on a terminal, as plain text elsewhere."""
-    return "rich" if is_terminal(sys.stdout) else None
+    return "rich" if is_terminal(sys.stdout) or is_forced() else None
 
 
 def tell(text: str) -> None:
@@ -51,7 +55,7 @@ def tell(text: str) -> None:
 def print_errors(messages: Iterable[str]) -> None:
     """Print each message on stderr after `error:`; the lines after the first are suggestions and stay as they are."""
     messages = [lines_shown(message) for message in messages]
-    if not is_terminal(sys.stderr):
+    if not is_terminal(sys.stderr) and not is_forced():
         for message in messages:
             print(f"error: {message}", file=sys.stderr)
         return

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from compatkb.core.foreign import lines_shown
 from compatkb.output.screen import Line, laid_out, text_of
@@ -37,8 +37,15 @@ _WHOLE = re.compile(r" *(\$|run:|source:) ")
 _PLAIN = str.maketrans({"✓": "+", "✗": "x", "·": "-", "–": "-", "│": "|", "…": "~"})
 
 
+FORCED = "FORCE_COLOR"
+"""The variable by which many programs are asked for colours where there is no terminal (force-color.org)."""
 is_brief = False
 """Whether a screen is its headline and its commands only."""
+
+
+def is_forced() -> bool:
+    """Return whether colours are asked for wherever output goes; that none are (NO_COLOR) counts more."""
+    return bool(os.environ.get(FORCED)) and not os.environ.get("NO_COLOR")
 
 
 def as_text(output: str | Sequence[Line]) -> str:
@@ -69,9 +76,9 @@ def show_text(output: str | Sequence[Line]) -> None:
 
 
 def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
-    """Print lines as on a terminal or not, as `colour` decides; None leaves that to the stream, and colours to NO_COLOR."""
+    """Print lines as on a terminal or not, as `colour` decides; None leaves that to the stream, NO_COLOR and FORCE_COLOR."""
     out = stream or sys.stdout
-    if out.isatty() if colour is None else colour:
+    if (out.isatty() or is_forced()) if colour is None else colour:
         _print_rich(lines, out, plain=colour is None and bool(os.environ.get("NO_COLOR")))
     else:
         out.write(printable(text_of(lines), out.encoding))
@@ -90,7 +97,8 @@ def printable(text: str, encoding: str | None) -> str:
 def _print_rich(lines: Sequence[Line], out: TextIO, *, plain: bool) -> None:
     from rich.console import Console
 
-    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True, color_system=None if plain else "auto")
+    system: Literal["auto", "standard"] = "standard" if is_forced() else "auto"
+    console = Console(file=out, highlight=False, soft_wrap=True, force_terminal=True, color_system=None if plain else system)
     for line in lines:
         for number, part in enumerate(_within(line, console.width)):
             console.print(_styled(line, part, out.encoding, goes_on=number > 0))
