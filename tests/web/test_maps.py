@@ -47,6 +47,21 @@ def test_cells_say_what_the_answer_says(static_site: Site) -> None:
             assert bool(cell.release) == (view.is_positive and view.verdict != Verdict.DOES_NOT_WORK)
 
 
+def test_pages_of_releases_and_images_speak_words(static_site: Site) -> None:
+    """A release says how long it is supported or what replaces it, without operators; what an image holds, without marks."""
+    running = data_pages.release_page(static_site, "torch", "2.8.0", "products/torch/2.8.0.html")
+    assert "<dt>Support</dt><dd>PyTorch publishes no end of life." in running
+    ended = data_pages.release_page(static_site, "ipex", "2.8.0", "products/ipex/2.8.0.html")
+    assert "PyTorch 2.6 or newer on Intel GPU" in ended
+    assert "<dt>Support</dt>" not in ended
+    images = data_pages.images_page(static_site)
+    assert "~torch" not in images
+    assert "(concluded from its build files)" in images
+    for long, short in (("Intel processors of Wildcat Lake", "Wildcat Lake"), ("Intel Arc B-Series graphics", "Arc B"),
+                        ("Intel Core Ultra (Series 2) with Arc graphics, Lunar Lake", "Lunar Lake")):  # fmt: skip
+        assert data_pages.short_name(long) == short
+
+
 def test_the_sheet_has_whole_pages(static_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of a question, put together, are the main part of the page that the engine makes for it."""
     question = PageQuestion((("torch", "2.8"), ("python", "3.12"), ("os", "windows")), (), ("xpu",))

@@ -141,7 +141,7 @@ class CatalogScreen(Catalog):
         said: tuple[str, str] = ("", "")
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            told = (messages.first_sentence(self._support(product, entry)), _notices(entry["security"]))
+            told = (messages.first_sentence(self.support_of(product, entry)), _notices(entry["security"]))
             support, security = ("" if text == before else text for text, before in zip(told, said, strict=True))
             blocks += self._one(product, entry, support, security)  # what is alike is said once for both
             said = told
@@ -227,7 +227,7 @@ class CatalogScreen(Catalog):
             return ""
         return f"libraries at run time ({self.value('os', link['os'])}, {self.value('arch', link['arch'])}): {needed}"
 
-    def _support(self, product: Product, entry: Content) -> str:
+    def support_of(self, product: Product, entry: Content) -> str:
         """Return what is said of the end of a release, the rule of its product, or that nobody publishes either."""
         record, rule = self.facts.release(product.id, entry["version"]), self.facts.product_details(product.id).eol_rule
         note = record.eol_note if record else None

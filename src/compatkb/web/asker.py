@@ -13,7 +13,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import Answer, is_possible, resolve
 from compatkb.errors import CompatkbError
-from compatkb.output.catalog import Catalog
+from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.images import repository_content
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
@@ -39,7 +39,7 @@ class Asker:
 
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
-        self.form, self.catalog = FormValues(facts), Catalog(facts, clock.day)
+        self.form, self.catalog = FormValues(facts), CatalogScreen(facts, clock.day)
         self._answers: OrderedDict[PageQuestion, Answer] = OrderedDict()
         self._states: OrderedDict[PageQuestion, ChoiceState] = OrderedDict()
 

@@ -8,6 +8,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import messages, timeline
+from compatkb.output.issue_text import spec_in_words
 from compatkb.output.labels import Names, series_of
 from compatkb.output.statistics import Statistics
 from compatkb.output.things import BuildView
@@ -77,7 +78,7 @@ def release_page(site: Site, product: str, version: str, path: str) -> str:
         newer=versions[place - 1] if place > 0 else "", older=versions[place + 1] if 0 <= place < len(versions) - 1 else "",
         advisories=_advisories(site, product, version), words=WORDS, kinds=KINDS, plain=named,
         terms=lambda to: messages.terms(to, named), release_path=release_path, file_name=file_name,
-        state=_state(listed, entry),
+        state=_state(listed, entry), support=site.asker.catalog.support_of(site.facts.products[product], entry),
         description=f"{title}: state, command, what goes with it, sources.",
     )  # fmt: skip
 
@@ -101,7 +102,7 @@ def _replaced(site: Site, content: Record) -> tuple[str, str] | None:
         return None
     on = f" on {Names(site.facts).value('device', other['device'])}" if other.get("device") else ""
     return (
-        f"{site.facts.products[other['product']].name} {other['version']}{on}",
+        f"{site.facts.products[other['product']].name} {spec_in_words(other['version'])}{on}",
         f"products/{file_name(other['product'])}.html",
     )
 
@@ -207,8 +208,9 @@ def matrix_page(site: Site) -> str:
 
 def short_name(label: str) -> str:
     """Return the name of a family for the head of a column."""
-    text = re.sub(r"^Intel |Data Center GPU | graphics| Series\b|-Series|with Arc,? ?|processors? ?", "", label)
-    return re.sub(r" ,", ",", text).strip(" ,")
+    _, comma, own = label.partition(", ")  # of a family of processors the code name tells them apart
+    long = r"^(Intel )?(processors of )?|Data Center GPU | graphics| Series\b|-Series|processors? "
+    return re.sub(long, "", own if comma else label).strip()
 
 
 def by_series(site: Site, columns: Sequence[tuple[str, str]]) -> list[tuple[str, list[MapCell]]]:
@@ -234,8 +236,9 @@ def gpus_page(site: Site) -> str:
     groups = []
     for value in site.asker.form.graphics:
         own = value.label.removeprefix("Intel ")
+        title = own[:1].upper() + own[1:]
         models = [(at, name) for at, (name, family) in pages.items() if family == value.id and name != own]
-        groups.append((own, gpu_path(own), models))
+        groups.append((title, gpu_path(own), models))
     return site.render(
         "gpus.html", "gpus.html", "Intel GPUs and PyTorch – compatkb", groups=groups,
         description="Which version of PyTorch works on which Intel GPU: Arc, Data Center GPU Max, Core Ultra.",
@@ -279,7 +282,12 @@ def since(site: Site, family: str, places: tuple[str, ...]) -> list[tuple[str, l
 def images_page(site: Site) -> str:
     """Return the table of image tags, each with what it holds."""
     rows = [
-        {**tag, "repository": content["repository"], "held": [_held(site, part) for part in tag["contains"]]}
+        {
+            **tag,
+            "repository": content["repository"],
+            "held": [_held(site, part) for part in tag["contains"]],
+            "assumed": all(part["basis"] == "inferred" for part in tag["contains"]),
+        }
         for content in site.asker.repositories()
         for tag in content["tags"]
     ]
@@ -289,11 +297,11 @@ def images_page(site: Site) -> str:
     )  # fmt: skip
 
 
-def _held(site: Site, part: Record) -> tuple[str, str]:
-    """Return what an image holds in words, what is only inferred behind a tilde, and the page of its release."""
+def _held(site: Site, part: Record) -> tuple[str, str, bool]:
+    """Return what an image holds in words, the page of its release, and whether that is only inferred."""
     product, _, version = part["is"].partition("==")
-    name = Names(site.facts).term(part["is"])
-    return f"~{name}" if part["basis"] == "inferred" else name, site.release_page(product, _release(site, product, version))
+    at = site.release_page(product, _release(site, product, version))
+    return Names(site.facts).term(part["is"]), at, part["basis"] == "inferred"
 
 
 def _release(site: Site, product: str, version: str) -> str:
