@@ -10,7 +10,6 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --quiet -rs -n 3
 LOCK := .github/requirements.txt
 QUICK := -m "not long and not soak and not online" --hypothesis-profile=few
-VERDICTS := $(patsubst %,tests/test_%.py,cases first check_cases diagnose differential disputes doctor features migrate promises)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,11 +53,9 @@ test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those 
 
 test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, kills, real installers, brute force, later days; CI runs both
 	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
-	for days in 90 400; do $(PYTEST) $(QUICK) --days-later $$days $(VERDICTS) || exit 1; done
 
 test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
 	$(PYTEST) -m "(soak or hypothesis) and not online"
-	for days in 90 400; do $(PYTEST) -m "(long or soak) and verdict and not online" --days-later $$days $(VERDICTS) || exit 1; done
 
 test-later: $(VENV)/made-dev chromium ## the quick tests as if it were DAYS (1 90 400) after the day of the data: what ages is no verdict
 	for days in $(or $(DAYS),1 90 400); do $(PYTEST) $(QUICK) --days-later $$days || exit 1; done

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from datetime import date, timedelta
@@ -33,14 +35,22 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEN = re.compile(r"seen = ([0-9-]{10})")
 TOGETHER = {
     "tests/web/": "site",
-    **{f"tests/test_{name}.py": name for name in ("package", "layers", "database", "doctor", "export")},
-    "tests/test_newer.py": "newer",
+    **{f"tests/test_{name}.py": name for name in ("package", "database", "doctor", "export")},
+    **{f"tests/test_{name}.py": "code" for name in ("layers", "foreign", "queries")},
+    "tests/test_newer.py": "knowledge",
+    "tests/test_refusals.py": "knowledge",
     "tests/test_kinds.py": "knowledge",
     "tests/test_proofs.py::test_shipped": "knowledge",
     "tests/test_disputes.py::test_every_open": "knowledge",
     "tests/test_stats.py::test_real": "knowledge",
 }
 """Tests that share what takes long to make, by how their names begin: a site, a knowledge base, a wheel, answers."""
+
+
+DATA_DAY = "COMPATKB_TESTS_DATA_DAY"
+"""The variable in which the processes of a run find the day of the data."""
+LATER = {90: pytest.mark.soak, 400: pytest.mark.long}
+"""Days after that of the data on which tests of verdicts run too: what has ended after 90 days has after 400."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,10 +60,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the clock, since no test leans on the real date; compile the data before the processes begin that all need them."""
+    """Set the clock, since no test leans on the real date; compile the data before the processes begin that all need them.
+
+    What this run compiles goes with it, and nobody else sees it; the snapshot of this checkout is kept for the next run.
+    """
+    if hasattr(config, "workerinput"):  # a process that inherits what follows
+        return
+    kept = ROOT / ".pytest_cache" / "compatkb"
+    os.environ["COMPATKB_CACHE"] = str(kept)
     with suppress(DataError):  # which tests of the data tell
-        known = date.fromisoformat(Snapshot(locate(ROOT / "data")).meta["data_date"])
-        os.environ[TODAY_VARIABLE] = (known + timedelta(days=config.getoption("--days-later"))).isoformat()
+        snapshot = locate(ROOT / "data")
+        os.environ[DATA_DAY] = Snapshot(snapshot).meta["data_date"]
+        os.environ[TODAY_VARIABLE] = shown(config.getoption("--days-later"))
+        own = os.environ["COMPATKB_CACHE"] = tempfile.mkdtemp(prefix="compatkb-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
+        for path in kept.glob(f"{Path(snapshot).name}*"):
+            shutil.copy2(path, own)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests of verdicts on later days too, but where the run leaves those out anyway."""
+    if metafunc.definition.get_closest_marker("verdict") and "not long" not in metafunc.config.option.markexpr:
+        metafunc.fixturenames.append("later")
+        days = [pytest.param(days, marks=mark, id=f"{days}-days-later") for days, mark in LATER.items()]
+        metafunc.parametrize("later", [pytest.param(0, id="today"), *days], indirect=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -70,6 +100,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((shared for start, shared in TOGETHER.items() if nodeid.startswith(start)), piece)
 
     return Scheduling(config, log)
+
+
+def shown(days: int) -> str:
+    """Return what the clock shows so many days after the day of the data."""
+    return (date.fromisoformat(os.environ[DATA_DAY]) + timedelta(days)).isoformat()
+
+
+def days_later() -> int:
+    """Return how many days after the day of the data the clock shows."""
+    return (current_day() - date.fromisoformat(os.environ[DATA_DAY])).days
 
 
 def last_read() -> date:
@@ -134,13 +174,19 @@ def knowledge(files: Files) -> Knowledge:
 
 
 @pytest.fixture
-def cold_run(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Callable[..., Run]:
+def later(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the clock show a later day."""
+    if request.param:
+        monkeypatch.setenv(TODAY_VARIABLE, shown(request.param))
+
+
+@pytest.fixture
+def cold_run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
     """Return a function that runs `compatkb WORDS...` in this process; that the data have aged in this run is not repeated."""
     from compatkb.cli import main
 
-    aged = f"remark: the data are {request.config.getoption('--days-later')} days old"
-
     def runner(*words: str) -> Run:
+        aged = f"remark: the data are {days_later()} days old"
         with pytest.raises(SystemExit) as ended:
             main(list(words))
         captured = capsys.readouterr()

@@ -37,41 +37,14 @@ from compatkb.store.reader import Snapshot
 from compatkb.validate.limits import find_uv
 from compatkb.validate.session import interpreters
 
-REQUESTS = tuple(
-    """
-    torch --device xpu --python 3.12
-    torch --device xpu --python 3.10
-    torch==2.12.0 --device xpu --os linux
-    torch==2.11.0 --device xpu --os linux
-    torch==2.10.0 --device xpu --os ubuntu24.04
-    torch==2.9.1 --device xpu --os linux
-    torch==2.9.0 torchaudio --device xpu --os linux
-    torch==2.8.0 --device xpu --os linux
-    torch==2.7.1 torchvision --device xpu --os linux
-    torch==2.7.0 --device xpu --os ubuntu22.04
-    torch==2.6.0 --device xpu --os linux
-    torch --device cpu --os linux
-    torch==2.12.0 torchvision --device cpu --os linux
-    torch==2.10.0 torchvision torchaudio --device cpu --os linux
-    torch==2.8.0 --device cpu --os linux
-    torch==2.5.1 --device cpu --os debian12
-    torch==2.3.1 torchvision --device cpu --os linux
-    torch==2.1.0 --device cpu --os linux
-    ipex==2.8.10 --device xpu
-    ipex==2.7.10 --device xpu --os linux
-    ipex==2.5.10 --device xpu --os linux
-    ipex==2.3.110 --device xpu --os linux
-    ipex==2.1.40 --device xpu --os linux
-    ipex==2.8.0 --device cpu
-    ipex==2.6.0 --device cpu
-    ipex==2.4.0 oneccl-bind-pt --device cpu
-    neural-compressor --device cpu --os linux
-    neural-compressor==3.4 torch --device cpu --os linux
-    torch --device xpu --device cpu --os linux
-    torch==2.8.0 --device xpu --device cpu --os linux
-    torch==2.7.1 torchvision --device cpu --device xpu --os linux
-    torch==2.11.0 --device xpu --device cpu --os linux
-    """.strip().splitlines()
+REQUESTS = (
+    "torch --device xpu --python 3.12",
+    "torch==2.9.1 --device xpu --os linux",
+    "torch==2.6.0 --device xpu --os linux",
+    "torch==2.5.1 --device cpu --os debian12",
+    "ipex==2.5.10 --device xpu --os linux",
+    "ipex==2.4.0 oneccl-bind-pt --device cpu",
+    "torch==2.7.1 torchvision --device cpu --device xpu --os linux",
 )
 _TAGS = {"linux": "manylinux_2_28_x86_64", "windows": "win_amd64", "macos": "macosx_14_0_arm64"}
 _FUTURE = "99.0"

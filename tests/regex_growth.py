@@ -18,6 +18,7 @@ READERS = ("check", "parsers", "migrate", "validate", "refresh", "doctor", "docg
 SIZES = ((40, 80), (200, 400))
 """Pairs of lengths; what only the shorter pair sees is bounded, as `{0,60}` is."""
 MOST_STEPS = 200_000
+MOST_TIMES = 100
 BOUNDED = {
     r"[\s,]+(?![^<>=!~^]*$)|,\s*": "of a clause of at most MOST_LETTERS",
 }
@@ -254,12 +255,33 @@ def _of_file(file: Path) -> Iterator[Expression]:
                 yield Expression(f"{place}:{call.lineno}", pattern.pattern, pattern.flags & ~re.UNICODE, call.func.attr)
 
 
+def _repeated(nodes: list[tuple[Any, Any]], times: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Yield the letters that may be taken more than MOST_TIMES in a row: nothing else grows with a text."""
+    for operation, value in nodes:
+        if operation in (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT):
+            yield from _repeated(value[2], times * value[1])
+        elif operation in (c.SUBPATTERN, c.ATOMIC_GROUP):
+            yield from _repeated(value, times)
+        elif operation is c.BRANCH:
+            for part in value:
+                yield from _repeated(part, times)
+        elif operation in (c.ASSERT, c.ASSERT_NOT):
+            yield from _repeated(value[1], times)
+        elif times > MOST_TIMES and operation is not c.AT:
+            yield operation, value
+
+
 def grows(expression: Expression) -> str | None:
     """Return a piece whose repetition takes faster growing steps, None where none of those that are tried does."""
     runs = re.findall(r"[A-Za-z#<!:/=. -]{3,}", re.sub(r"\\.|\(\?[a-z:!=<]+", " ", expression.pattern))
     heads = sorted({run.strip()[:12] for run in runs} - {""})[:4]
     counter = Counter(expression)
+    repeated = [*_repeated(counter.tree)]
     for piece in (*PIECES, *heads, *(f"{head} " for head in heads)):
+        if not any(
+            operation is c.GROUPREF or counter._one(operation, value, one) for operation, value in repeated for one in piece
+        ):
+            continue
         for head in ("", *heads):
             if all(_is_faster(counter, head, piece, sizes) for sizes in SIZES):
                 return f"{head}{piece}*"

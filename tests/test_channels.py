@@ -113,7 +113,7 @@ KINDS = {
     "beside-the-default": ("intel-xpu", EXTENDED),
     "page-of-links": ("intel-legacy-xpu", EXTENDED),
 }
-QUICK = {("pip", "page-of-links"), ("uv", "beside-the-default")}
+QUICK = {("uv", "beside-the-default")}
 """What every run asks the installers; our own reader is asked for every kind of channel."""
 
 
@@ -157,6 +157,7 @@ def test_yanked_builds_are_told(context: RunContext) -> None:
     assert (seen.outcome, "for security" in seen.detail) == (Outcome.YANKED, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "channel", ["pytorch-xpu", *(pytest.param(name, marks=pytest.mark.long) for name in ("intel-xpu", "intel-legacy-xpu"))]
 )

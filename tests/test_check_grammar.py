@@ -34,7 +34,7 @@ def stock_tables(text: str) -> list[list[list[str]]]:
     return tables
 
 
-@settings(max_examples=examples(8000))
+@settings(max_examples=examples(2000))
 @given(st.lists(PARTS, max_size=40).map("".join))
 @example("```")
 @example("```\n\n")
@@ -53,7 +53,7 @@ def test_tables_are_those_of_the_parser(text: str) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=examples(8000))
+@settings(max_examples=examples(2000))
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_places_are_those_of_the_text(text: str) -> None:
     """Links and code spans begin and end in the text where they say, whatever surrounds them."""

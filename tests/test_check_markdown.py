@@ -64,7 +64,6 @@ def test_clean_document_gives_nothing(facts: Snapshot) -> None:
     assert review(facts, CLEAN, DAY).findings == ()
 
 
-JUPYTER = "| `2.1.10-xpu-pip-jupyter` | [v2.1.0] | [v2.1.10+xpu] | 736 | 8888 |\n"
 PLANTED = [
     ("link-version", "/v2.1.40%2Bxpu", "/v2.1.30%2Bxpu"),
     ("link-version", "pytorch/releases/tag/v2.3.0", "pytorch/releases/tag/v2.4.0"),

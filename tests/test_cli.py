@@ -71,7 +71,7 @@ def test_cpu_question(run: Runner) -> None:
 def test_same_answer_same_bytes() -> None:
     """The same data and date give the same bytes, in whatever order hashes fall."""
     outs = set()
-    for seed in ("0", "1", "2"):
+    for seed in ("0", "1"):
         command = [sys.executable, "-m", "compatkb", *XPU, "--format", "json", "--why"]
         done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": seed})
         outs.add(done.stdout)

@@ -82,6 +82,7 @@ def test_every_image_tag_is_there() -> None:
     assert sorted(listed.values()) == sorted(TAGS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_every_version_is_there_or_left_out_with_a_reason(product: str) -> None:
     """A version that was researched is in the data, or in left-out.txt with its reason, and never in both."""

@@ -52,7 +52,8 @@ FEW_OR_ALL = pytest.mark.parametrize("paths", [QUICK, pytest.param(CASES, marks=
 @pytest.fixture(scope="module")
 def answers(facts: Snapshot) -> Callable[[Path], Diagnosis]:
     """Return what gives the answer to a case, each worked out once."""
-    return cache(lambda path: diagnose(facts, case_of(path)["text"], clock()))
+    made = cache(lambda path, asked: diagnose(facts, case_of(path)["text"], asked))
+    return lambda path: made(path, clock())
 
 
 @pytest.mark.verdict

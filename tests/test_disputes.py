@@ -90,6 +90,7 @@ def test_an_undecided_dispute_is_on_the_first_screen(run: Runner) -> None:
     assert "disagree" not in run("show", "intel/intel-extension-for-pytorch:latest").out
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -231,6 +232,7 @@ def test_every_open_dispute_is_asked_about(files: Files) -> None:
     assert found == set(OPEN_ONES)
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize("name", OPEN_ONES)
 def test_what_depends_on_an_open_dispute_is_unknown(name: str, run: Runner) -> None:
     """No answer that needs one side of an open dispute says that it works."""

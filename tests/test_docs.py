@@ -206,7 +206,7 @@ def test_package_is_in_the_architecture(name: str) -> None:
     assert f"| `{name}` |" in page
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_product_is_added_as_described(tmp_path: Path, run: Callable[..., Run]) -> None:
     """Following CONTRIBUTING.md to the letter adds a product, a device and a route, and the commands there answer."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Add a product\n")[2]

@@ -137,6 +137,7 @@ def test_mismatched_packages(run: Callable[..., Run], mismatched: str) -> None:
     assert f"    {mismatched} -m pip " in shown
 
 
+@pytest.mark.verdict
 def test_the_way_works(facts: Snapshot, mismatched: str) -> None:
     """After the changes that are proposed, the same machine is said to work."""
     machine = read_interpreter(mismatched, KnownData(facts).modules())._replace(release=("ubuntu", "22.04"))
@@ -193,6 +194,7 @@ def rules_of(made: Examination) -> set[str]:
     return {remark.rule for remark in made.remarks}
 
 
+@pytest.mark.verdict
 def test_ended_packages_have_a_way_out(facts: Snapshot) -> None:
     """Beside packages that have ended, the stack for the same device that does without them is shown."""
     for label, ipex in (("xpu", "2.8.10+xpu"), ("cpu", "2.8.0")):
@@ -202,6 +204,7 @@ def test_ended_packages_have_a_way_out(facts: Snapshot) -> None:
         assert made.instead.stack.device == label
 
 
+@pytest.mark.verdict
 def test_unknown_build_never_works(facts: Snapshot) -> None:
     """Beside a build that the data do not know, the rest is not said to work; what packages say can still deny."""
     known = Installed("intel-extension-for-pytorch", "2.8.0")
@@ -264,6 +267,7 @@ def test_nvidia(facts: Snapshot, tmp_path: Path) -> None:
 REPORTS = sorted((Path(__file__).parent / "cases" / "doctor").glob("*.toml"))
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.stem)
 def test_real_report(path: Path, facts: Snapshot) -> None:
     """Real reports get the verdict, the machine and the way that somebody labelled by hand."""
@@ -278,6 +282,7 @@ def test_reports_are_real_and_many() -> None:
     assert all(case["source"]["repo"].count("/") == 1 and case["source"]["thread"] for case in cases)
 
 
+@pytest.mark.verdict
 def test_a_gpu_that_is_not_used_never_works(facts: Snapshot) -> None:
     """Neither a build for another device beside a GPU, nor one whose torch sees none, is said to work or left as it is."""
     graphics = (Graphics("0", "", "", None, "Intel(R) Arc(TM) A770 Graphics"),)
@@ -295,6 +300,7 @@ def test_a_gpu_that_is_not_used_never_works(facts: Snapshot) -> None:
     assert examine(facts, blind._replace(sees_gpu=True), clock()).verdict in WORKS
 
 
+@pytest.mark.verdict
 def test_the_way_has_the_fewest_changes(facts: Snapshot) -> None:
     """Releases that are installed stay, companions come along in the builds for the GPU, and bystanders are left alone."""
     packages = tuple(
@@ -308,6 +314,7 @@ def test_the_way_has_the_fewest_changes(facts: Snapshot) -> None:
     assert "transformers" not in changes
 
 
+@pytest.mark.verdict
 def test_build_for_the_wrong_device(facts: Snapshot) -> None:
     """A CPU build beside a GPU that has XPU support is remarked on, and is not said to work."""
     graphics = (Graphics("0", "8086", "e20b", "xe"),)
@@ -317,6 +324,7 @@ def test_build_for_the_wrong_device(facts: Snapshot) -> None:
     assert made.verdict == "gpu-not-used"
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize(("device", "python", "is_proven"), [("e20b", "3.12", False), ("e20b", "3.9", True)])
 def test_the_proven_stands_beside_the_newest(facts: Snapshot, device: str, python: str, *, is_proven: bool) -> None:
     """Where a step of the newest stack is only inferred, the best one that is proven is told as well, with its Pythons.

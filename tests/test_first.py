@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Run
+from conftest import ROOT, Run, parted
 from families import product_file
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -35,7 +35,8 @@ def addresses() -> dict[str, str]:
     return {channel["id"]: channel.get("url", channel["id"]) for channel in channels}
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.verdict
+@pytest.mark.parametrize("path", parted(CASES, CASES[::4]), ids=lambda path: path.stem)
 def test_first_stack(path: Path, run: Callable[..., Run], facts: Snapshot) -> None:
     """What a careful colleague would install today comes first; where nothing can be vouched for, nothing is offered."""
     case = load(path)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Run
+from conftest import Run
+from source_code import MODULES, nodes_of, place_of
 
 from compatkb.check.config import Settings
 from compatkb.check.files import find, read
@@ -17,7 +18,6 @@ from compatkb.core.findings import Finding
 from compatkb.core.foreign import read_bounded, safe_open, shown
 from compatkb.docgen.render import find_files
 
-SOURCE = ROOT / "src" / "compatkb"
 OUR_OWN = ("authoring", "core/foreign.py", "core/atomic_write.py", "export", "refresh", "schema", "store", "validate", "web")
 """What reads data, caches and outputs of our own."""
 OWN = ("check/rules.py", "cli/app.py", "doctor/machine/interpreter.py")
@@ -150,9 +150,9 @@ def _calls(does: Callable[[ast.Call], bool], *left_out: str) -> list[str]:
     """Return where the program has a call that does something, but for modules whose path begins in one of these ways."""
     return [
         f"{name}:{node.lineno}"
-        for path in sorted(SOURCE.rglob("*.py"))
-        if not (name := path.relative_to(SOURCE).as_posix()).startswith(left_out)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path in MODULES
+        if not (name := place_of(path)).startswith(left_out)
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and does(node)
     ]
 

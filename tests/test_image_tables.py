@@ -106,6 +106,7 @@ def test_diff_command_lists_deviations(run: Runner, tmp_path: Path) -> None:
     assert content["as_of"] == DAY.isoformat()
 
 
+@pytest.mark.long
 def test_generated_tables_deviate_nowhere(facts: Snapshot, run: Runner, tmp_path: Path) -> None:
     """What was rendered for a day is what the comparison expects, on that day; the exit code is 0."""
     for day in (DAY, date(2025, 5, 1), date(2026, 11, 21)):

@@ -19,7 +19,7 @@ FAMILIES = {
     "windows": ("windows10", "windows11"),
 }
 PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
-SEED, MANY, FEW = 33, 300, 30
+SEED, MANY, FEW = 33, 300, 10
 COMPANIONS = ("torchvision", "torchaudio")
 Question = tuple[str, str, str]
 """A family of hardware, a system, a Python."""

@@ -295,6 +295,7 @@ def test_mixed_kinds_of_real_releases_are_denied(knowledge, torch):
     assert (found.denied & windows, found.vouched & windows) == (0, windows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("torch", "vision"), PAIRS.items())
 def test_one_kind_of_real_releases_is_vouched_for(knowledge, torch, vision):
     """What the default index has goes together on every platform, and so do CPU builds, and builds with one label."""

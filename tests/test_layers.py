@@ -11,24 +11,10 @@ import grimp
 import networkx
 import pytest
 from conftest import ROOT
+from source_code import MODULES, SOURCE, name_of, nodes_of
 
 from compatkb.store.cache import compiler_files
 from compatkb.web.engine_bundle import LEFT_OUT
-
-SOURCE = ROOT / "src" / "compatkb"
-MODULES = sorted(SOURCE.rglob("*.py"))
-
-
-def name_of(path: Path) -> str:
-    """Return a module's name within the package."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """Return a module's syntax tree."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_contracts_hold() -> None:
@@ -73,7 +59,7 @@ sys.exit(", ".join(bad) or 0)
 """
 
 
-@pytest.mark.parametrize("step", [24, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [pytest.param(24, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.soak)])
 def test_modules_import_alone(step: int) -> None:
     """Each module imports by itself, with warnings as errors, so there is no hidden order; a part of them in every run.
 
@@ -100,7 +86,7 @@ def test_browser_has_what_it_imports() -> None:
 @cache
 def constants(path: Path) -> tuple[ast.Constant, ...]:
     """Return the string constants of a module that are no docstrings."""
-    nodes = list(ast.walk(tree_of(path)))
+    nodes = nodes_of(path)
     documented = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     strings = (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return tuple(node for node in strings if id(node) not in documented)
@@ -170,7 +156,7 @@ def test_class_names_are_unique() -> None:
     """One name means one thing: no class name stands in two modules."""
     named: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 named.setdefault(node.name, []).append(name_of(path))
     assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}

@@ -45,6 +45,7 @@ def call(server: ProtocolServer, tool: str, **arguments: object) -> tuple[str, b
     return result["content"][0]["text"], result["isError"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mode", "revision"), [("legacy", HANDSHAKE[0]), ("auto", STATELESS[0])])
 def test_official_client(mode: str, revision: str) -> None:
     """The official client talks to it over stdio in both newest revisions: five tools, an answer, a refusal that is told."""

@@ -47,6 +47,7 @@ def shown(finding: Finding) -> str:
     return f"{finding.path}:{finding.line} {finding.rule}" + (" fix" if finding.edits else "")
 
 
+@pytest.mark.verdict
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_case(facts: Snapshot, path: Path) -> None:
     """What is found is what the case expects, and --fix leaves its files as the case has them, all others as they were."""
@@ -77,6 +78,7 @@ def test_what_is_written_passes_check(facts: Snapshot, name: str) -> None:
     assert "intel-extension-for-pytorch=" not in str(files)
 
 
+@pytest.mark.verdict
 def test_newest_that_works(facts: Snapshot) -> None:
     """The build that is written is the newest that is proven for the Python of the project."""
     line = "intel-extension-for-pytorch==2.8.10+xpu torch==2.8.0"

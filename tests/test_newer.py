@@ -74,6 +74,7 @@ def findings(files: dict[str, str], facts: Snapshot, case: dict) -> tuple[Findin
     return check(documents, CheckContext(facts, clock(case.get("as-of"))), Settings(levels=levels)).findings
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", parted(CASES, CASES[::12]), ids=lambda path: path.stem)
 def test_no_error_appears_when_data_lack_what_is_new(path: Path, facts: Snapshot, older: Snapshot) -> None:
     """Whoever pins what came out since the data were read gets no error for that, whatever the files are."""
@@ -89,6 +90,7 @@ def newest(product: str, facts: Snapshot, count: int = MOST) -> list[str]:
     return sorted(releases, key=lambda version: parse(Scheme.PEP440, version))[-count:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("product", ["torch", "torchvision", "transformers", "vllm", "accelerate", "triton-xpu", "openvino"])
 def test_pins_of_what_is_new_are_told_and_do_not_fail(product: str, facts: Snapshot, older: Snapshot) -> None:
     """Each of the newest releases, pinned exactly, is a warning where the data lack it; it names their day and newest."""
@@ -100,6 +102,7 @@ def test_pins_of_what_is_new_are_told_and_do_not_fail(product: str, facts: Snaps
         assert str(newest_known(older, product)) in finding.message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("product", ["torch", "torchvision", "transformers", "vllm", "numpy", "huggingface-hub"])
 def test_answers_about_what_is_new_are_unknown(product: str, facts: Snapshot, older_base: KnowledgeBase) -> None:
     """An answer about a release that the data lack is `unknown` and says so, unless what is known of others denies it."""

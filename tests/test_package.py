@@ -1,5 +1,6 @@
 """The package as people install it: a wheel that carries its data, and a start that imports nothing heavy."""
 
+import ast
 import json
 import re
 import subprocess
@@ -7,11 +8,14 @@ import sys
 import sysconfig
 import tomllib
 import venv
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from source_code import MODULES, nodes_of
 
 HEAVY = ("pydantic", "networkx", "requests", "rich", "numpy", "pandas", "packaging")
 
@@ -40,7 +44,28 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return commands
 
 
-@pytest.mark.long
+def test_what_is_imported_is_required() -> None:
+    """Every module of others that the program imports is of what the wheel or an extra of it requires, or brings along."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    required = {
+        Requirement(text).name for text in (*project["dependencies"], *extras["validate"], *extras["refresh"], *extras["web"])
+    }
+    imported = set()
+    for node in (node for path in MODULES for node in nodes_of(path)):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            imported.add(node.module.partition(".")[0])
+    others = imported - sys.stdlib_module_names - {"compatkb"}
+    owners = {module: {*map(canonicalize_name, names)} for module, names in metadata.packages_distributions().items()}
+    here = required & set().union(*owners.values())
+    needs = [text for name in here for text in metadata.requires(name) or () if "extra ==" not in text]
+    known = {*map(canonicalize_name, (*required, *(Requirement(text).name for text in needs)))}
+    assert {name for name in others if known.isdisjoint(owners.get(name, {name}))} == set()
+
+
+@pytest.mark.soak
 def test_wheel_requires_what_it_needs(tmp_path: Path) -> None:
     """Built from its declared requirements and installed with its own, the wheel answers, and nothing else is there."""
     commands = install(tmp_path, requirements=True)

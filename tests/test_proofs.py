@@ -159,6 +159,7 @@ def test_a_file_with_two_names_takes_its_place_once(tmp_path: Path) -> None:
     assert 2 << 20 <= size_of(tmp_path / "cell", tmp_path / "cache") < 3 << 20
 
 
+@pytest.mark.long
 def test_what_a_killed_run_left_is_removed(index: Index, context: RunContext, data: Path) -> None:
     """The folder of a cell whose process is gone is removed by the next cell; that of a living one stays."""
     for name in ("cell-dead", "cell-alive"):
@@ -181,6 +182,7 @@ def test_output_is_limited(tmp_path: Path) -> None:
     assert ended.output.rstrip().endswith("last")
 
 
+@pytest.mark.long
 def test_what_is_not_there(index: Index, context: RunContext, data: Path) -> None:
     """A version or a project that the index lacks is not found; an index that does not answer says nothing."""
     index.add("torch", "8.4.0", "")
@@ -204,6 +206,7 @@ def test_machine_that_cannot_try(context: RunContext, data: Path) -> None:
         assert (seen.outcome, words in seen.detail) == ("not-checked", True)
 
 
+@pytest.mark.long
 def test_pins_are_put_together_whatever_their_metadata_say(index: Index, context: RunContext, data: Path) -> None:
     """Import is about the code: a companion that asks for another torch is installed beside this one; pip refuses."""
     index.add("torch", "8.7.0", "")
@@ -275,6 +278,7 @@ def test_shipped_proofs_speak_of_products() -> None:
     assert all(known[links.product].module for links in proofs(ROOT / "data").links)
 
 
+@pytest.mark.long
 def test_shipped_evidence_is_canonical_and_names_culprits_that_exist(knowledge: Knowledge) -> None:
     """Lines are sorted as `validate` writes them, carry no path of a machine, and blame claims that there are."""
     found = read_evidence(ROOT / "data")

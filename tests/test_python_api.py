@@ -73,6 +73,7 @@ FEW = 4
 """Questions, the first ones, that every run of the tests asks."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", parted((FEW, len(QUESTIONS)), (FEW,)))
 def test_several_threads_may_ask(count: int) -> None:
     """Questions of threads at once, of one object, have the answers that one thread gets; any thread reads them."""

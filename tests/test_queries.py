@@ -2,42 +2,38 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from source_code import MODULES, nodes_of, place_of
 
 from compatkb.store.reader import Snapshot
 
-SOURCE = ROOT / "src" / "compatkb"
 STORE = "store/"
 SELECT = re.compile(r"\s*select\s+\S.*\sfrom\s", re.IGNORECASE | re.DOTALL)
 
 
-def queries(text: str) -> Iterator[int]:
+def queries(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Yield the lines of a module on which an SQL query begins."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SELECT.match(node.value):
             yield node.lineno
 
 
 def test_sql_stands_in_the_store_alone() -> None:
     """Who wants to know something of the snapshot asks a typed query, so that its tables can change in one place."""
-    found = {
-        path.relative_to(SOURCE).as_posix(): lines
-        for path in sorted(SOURCE.rglob("*.py"))
-        if not path.relative_to(SOURCE).as_posix().startswith(STORE)
-        and (lines := list(queries(path.read_text(encoding="utf-8"))))
-    }
-    assert found == {}
+    elsewhere = (path for path in MODULES if not place_of(path).startswith(STORE))
+    assert {place_of(path): lines for path in elsewhere if (lines := [*queries(nodes_of(path))])} == {}
 
 
-def test_a_query_is_recognised(tmp_path: Path) -> None:
+def test_a_query_is_recognised() -> None:
     """The rule above sees queries as they are written, and no sentence that begins with the word."""
-    assert list(queries('x = 1\nrows("select id from name where a = ?")\n')) == [2]
-    assert list(queries('"""Select the newest one."""\nx = "select a row"\n')) == []
+    for text, lines in (
+        ('x = 1\nrows("select id from name where a = ?")\n', [2]),
+        ('"""Select the newest one."""\nx = "select a row"\n', []),
+    ):
+        assert list(queries(ast.walk(ast.parse(text)))) == lines
 
 
 EVERY: dict[str, Callable[[Snapshot], Any]] = {

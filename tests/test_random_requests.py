@@ -20,6 +20,7 @@ STACKS = 60
 SEED = 15
 
 
+@pytest.mark.long
 def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
     """The requests that are drawn are answered in every way, so that the rules over them are not empty."""
     requests = Requests(base.facts, SEED)
@@ -28,6 +29,7 @@ def test_random_requests_are_of_every_kind(base: KnowledgeBase) -> None:
     assert any(best(answer) == 0 for answer in answers)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [REQUESTS // 10, pytest.param(REQUESTS, marks=pytest.mark.soak)])
 def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase, count: int) -> None:
     """Over random requests, a pin raises no verdict and weakens no "no"; reasons say something; `explain` says the same."""
@@ -37,11 +39,12 @@ def test_a_pin_more_proves_no_more_and_excludes_no_less(base: KnowledgeBase, cou
     assert compared["as explain"] > count / 8
 
 
-def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:
+@pytest.mark.parametrize("count", [STACKS // 6, pytest.param(STACKS, marks=pytest.mark.long)])
+def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase, count: int) -> None:
     """Pinned in full, with what it also installs, a stack has the verdict with which it was offered."""
     requests = Requests(base.facts, SEED + 1)
     wrong, seen = [], 0
-    while seen < STACKS:
+    while seen < count:
         asked = requests.request()
         answer = ask(base, asked, near=False)
         if answer is None or not answer.stacks:
@@ -53,6 +56,7 @@ def test_a_printed_stack_is_judged_again_as_it_was(base: KnowledgeBase) -> None:
     assert not wrong
 
 
+@pytest.mark.long
 def test_a_printed_stack_may_be_pinned_with_its_route(base: KnowledgeBase) -> None:
     """The route over which a stack is offered can be asked for beside its packages."""
     requests, chance = Requests(base.facts, SEED + 2), random.Random(SEED)

@@ -283,6 +283,7 @@ def test_versions_region_matches_the_list_command(facts: Snapshot, run: Runner) 
         ]
 
 
+@pytest.mark.long
 def test_matrix_cells_are_answers(facts: Snapshot, run: Runner) -> None:
     """Each cell is what `resolve` answers for that series and that product."""
     table = rows(content(facts, f"kind=matrix product=torch beside=ipex,torchvision device=xpu as-of={AS_OF}"))

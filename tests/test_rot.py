@@ -74,7 +74,7 @@ def context_of(folder: Path, day: date, incident: Incident, *, whole: bool) -> I
         )
 
 
-QUICK = {("uv", 1), ("index", 0), ("index", 1), ("index", 2)}
+QUICK = {("index", 0), ("index", 1), ("index", 2)}
 """Of what each tool says of each incident, what every run asks."""
 
 

@@ -219,7 +219,7 @@ def test_troubles(facts: Snapshot, words: str, kind: str, shown: str, command: s
     assert found[0].command.startswith(command)
 
 
-@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [40, pytest.param(10, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.soak)])
 def test_what_search_shows_diagnose_knows(facts: Snapshot, step: int) -> None:
     """The command of every symptom that search finds names a cause; a part of them in every run."""
     for record in [*facts.records_of_kind("symptom"), *facts.records_of_kind("library")][::step]:

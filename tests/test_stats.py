@@ -211,6 +211,7 @@ def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
     assert "0 (0 %)" in " ".join(text_of(stats_lines(stats)).split())
 
 
+@pytest.mark.long
 def test_real_figures_agree_with_the_files(facts: Snapshot, files: Files) -> None:
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
     from compatkb.authoring.disputes import disputes_of

@@ -18,7 +18,7 @@ DAY = date(2026, 11, 28)
 PRODUCTS = [product.id for product in KnowledgeBase().facts.products.values() if product.role != "feature"]
 
 
-@pytest.mark.parametrize("product", parted(PRODUCTS, ("ipex", "numpy", "os", "umf")))
+@pytest.mark.parametrize("product", parted(PRODUCTS, ("ipex", "umf")))
 def test_every_release_has_a_support_row(product: str, facts: Snapshot) -> None:
     """The row, or the head, names the end, the rule, or that the vendor publishes none."""
     for version in dict.fromkeys(element.release for element in facts.elements(product)):

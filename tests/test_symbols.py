@@ -421,6 +421,3 @@ def test_stale_evidence_is_asked_again(tmp_path: Path) -> None:
     (cell,) = choose(facts, options, [old, new])
     assert (cell.packages, cell.claimed) == (tuple(sorted(old.packages.items())), "unknown")
     assert not choose(facts, replace(options, levels=(Level.RESOLVE,)), [old, new])
-
-
-AUDIO = "/x/site-packages/audio/lib/libaudio.so: undefined symbol: _ZN2at3oldEv"

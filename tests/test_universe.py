@@ -319,6 +319,7 @@ def test_engine_and_brute_force_agree(question: tuple[World, Case], folder: Path
 # -- properties ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @checked(40)
 @given(question=questions(), data=st.data())
 def test_order_of_pins_changes_nothing(question: tuple[World, Case], folder: Path, data: st.DataObject) -> None:
@@ -333,6 +334,7 @@ def test_order_of_pins_changes_nothing(question: tuple[World, Case], folder: Pat
     assert told(resolve(Snapshot(path), request)) == expected
 
 
+@pytest.mark.long
 @checked(40)
 @given(question=questions(), place=st.integers(0, 2))
 def test_unrelated_product_changes_nothing(question: tuple[World, Case], folder: Path, place: int) -> None:
@@ -346,6 +348,7 @@ def test_unrelated_product_changes_nothing(question: tuple[World, Case], folder:
     assert told(resolve(after, request_of(after, case))) == told(resolve(before, request_of(before, case)))
 
 
+@pytest.mark.long
 @checked(50)
 @given(addition=additions("needs", "constrains", "breaks"))
 def test_denying_claim_never_adds_a_stack(addition: tuple[World, World, Case, Record], folder: Path) -> None:
@@ -357,6 +360,7 @@ def test_denying_claim_never_adds_a_stack(addition: tuple[World, World, Case, Re
         assert reached(worlds[1], case) >= reached(worlds[0], case)
 
 
+@pytest.mark.long
 @checked(50)
 @given(addition=additions("verified"))
 def test_positive_list_denies_nothing(addition: tuple[World, World, Case, Record], folder: Path) -> None:
@@ -367,6 +371,7 @@ def test_positive_list_denies_nothing(addition: tuple[World, World, Case, Record
     assert reached(worlds[1], case) <= reached(worlds[0], case)
 
 
+@pytest.mark.long
 @checked(60)
 @given(question=questions())
 def test_what_is_near_keeps_what_it_does_not_give_up(question: tuple[World, Case], folder: Path) -> None:
@@ -384,6 +389,7 @@ def test_what_is_near_keeps_what_it_does_not_give_up(question: tuple[World, Case
         assert set(request.bare) <= chosen.keys()
 
 
+@pytest.mark.long
 @checked(40)
 @given(question=questions(ages=False), days=st.integers(1, 1000))
 def test_later_day_never_loses_a_stack(question: tuple[World, Case], folder: Path, days: int) -> None:
@@ -396,6 +402,7 @@ def test_later_day_never_loses_a_stack(question: tuple[World, Case], folder: Pat
         assert reached(world, after) <= reached(world, case)
 
 
+@pytest.mark.long
 @checked(20)
 @given(question=questions(), python=st.sampled_from(PYTHONS))
 def test_pinned_python_takes_the_others_away(question: tuple[World, Case], folder: Path, python: str) -> None:
@@ -407,6 +414,7 @@ def test_pinned_python_takes_the_others_away(question: tuple[World, Case], folde
     assert after == {key: judged for key, judged in before.items() if kept >> key[1] & 1}
 
 
+@pytest.mark.long
 @checked(25)
 @given(question=questions(), data=st.data())
 def test_narrower_pin_never_adds_a_stack(question: tuple[World, Case], folder: Path, data: st.DataObject) -> None:
@@ -468,6 +476,7 @@ def reached(world: World, case: Case) -> Verdict:
     return verdict(oracle, *asks_of(oracle, case))
 
 
+@pytest.mark.long
 @checked(15)
 @given(question=questions())
 def test_renaming_changes_nothing(question: tuple[World, Case], folder: Path) -> None:

@@ -173,6 +173,7 @@ def altered(content: bytes, *statements: str) -> bytes:
     return db.serialize()
 
 
+@pytest.mark.long
 def test_what_is_refused(environment: dict[str, str], shelf: Shelf, tmp_path: Path) -> None:
     """Signed by somebody in error, yet damaged, foreign, of another format, with more than tables, or without answers."""
     good = store("2031-01-02")
@@ -301,6 +302,7 @@ def test_the_key_of_the_wheel_is_an_ed25519_key() -> None:
     assert all(isinstance(load_pem_public_key(key), Ed25519PublicKey) for key in keys)
 
 
+@pytest.mark.long
 def test_a_newer_program_is_not_held_back(environment: dict[str, str]) -> None:
     """Data that were taken once and are older than those of the program now are not used."""
     own = day_of(environment)

@@ -28,8 +28,6 @@ from compatkb.validate.runner import Threads, run
 from compatkb.validate.session import ValidationOptions, ValidationReport, check_published, choose, contradicts, merge
 from compatkb.validate.targets import fits, this_platform
 
-CPYTHON = HERE.replace(".", "")
-
 
 def cells(count: int) -> list[ValidationCell]:
     """Return made-up cells."""

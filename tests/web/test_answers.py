@@ -38,7 +38,7 @@ def drawn(asker: Asker, count: int) -> list[PageQuestion]:
     return found
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [2, pytest.param(60, marks=pytest.mark.long)])
 def test_pages_say_what_the_screen_says(asker: Asker, count: int) -> None:
     """The sentence, the ways out in their order, and what stands beside are those of the screen."""
     site, seen = Site(asker, live=True), set()
@@ -53,7 +53,7 @@ def test_pages_say_what_the_screen_says(asker: Asker, count: int) -> None:
     assert count < 60 or seen >= {"successor", "default-index"}
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.long), pytest.param(120, marks=pytest.mark.soak)])
 def test_ways_lead_to_what_they_name(asker: Asker, count: int) -> None:
     """The question behind a way out has an answer, whose command has the pins that the way shows."""
     followed = 0

@@ -25,7 +25,7 @@ from compatkb.web.pages import Site
 from compatkb.web.questions import read_question
 from compatkb.web.static import MARK
 
-MANY = int(os.environ.get("COMPATKB_SOAK", "300"))
+MANY = int(os.environ.get("COMPATKB_SOAK", "60"))
 """Questions that Pyodide is asked; `make soak-web` asks 2,000."""
 READY = 240_000
 ASK = """(query) => {

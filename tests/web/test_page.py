@@ -52,11 +52,11 @@ TITLED = "(words) => (document.getElementById('says')?.textContent || '').includ
     ("scheme", "width", "kinds"),
     [
         pytest.param("light", 1400, KINDS[:2], id="light"),
-        pytest.param("dark", 360, KINDS[2:4], id="dark-phone"),
+        pytest.param("dark", 360, KINDS[2:4], marks=pytest.mark.long, id="dark-phone"),
         pytest.param("light", 360, KINDS, marks=pytest.mark.soak, id="light-phone-all"),
         pytest.param("dark", 1400, KINDS, marks=pytest.mark.soak, id="dark-all"),
         pytest.param("light", 1400, KINDS[2:], marks=pytest.mark.long, id="light-all"),
-        pytest.param("dark", 360, KINDS, marks=pytest.mark.long, id="dark-phone-all"),
+        pytest.param("dark", 360, KINDS, marks=pytest.mark.soak, id="dark-phone-all"),
     ],
 )
 def test_axe_finds_nothing(address: str, watched: Any, scheme: str, width: int, kinds: tuple[str, ...]) -> None:
@@ -76,7 +76,7 @@ def test_axe_finds_nothing(address: str, watched: Any, scheme: str, width: int, 
     "query",
     [
         "?device=xpu&torch=2.8&python=3.14",
-        "?q=nonsense",
+        pytest.param("?q=nonsense", marks=pytest.mark.long),
         pytest.param("?torch=2.8&os=windows&device=xpu", marks=pytest.mark.long),
     ],
 )
@@ -113,6 +113,7 @@ def test_every_link_of_the_site_leads_somewhere(site: Path) -> None:
             assert target in every or left_out.fullmatch(target), (path, link)
 
 
+@pytest.mark.long
 def test_works_from_a_disk(site: Path, watched: Any) -> None:
     """Opened from a disk the written pages lead to each other, and an unwritten question gets its command line, in grey."""
     one = watched()
@@ -128,6 +129,7 @@ def test_works_from_a_disk(site: Path, watched: Any) -> None:
     assert all(url.startswith("file:") for url in one.requests)
 
 
+@pytest.mark.long
 def test_without_an_engine_nothing_is_made_up(address: str, watched: Any) -> None:
     """A site without its engine answers an unwritten question with the command line alone, quoted for a shell."""
     page = watched().show(f"{address}ask.html?device=xpu&torch=%3E%3D2.5%2C%3C2.7&q=numpy==1.26.4")
@@ -137,7 +139,7 @@ def test_without_an_engine_nothing_is_made_up(address: str, watched: Any) -> Non
     assert "command line answers it" in page.locator("#engine").inner_text()
 
 
-@pytest.mark.parametrize("kind", ["static", "live"])
+@pytest.mark.parametrize("kind", [pytest.param("static", marks=pytest.mark.long), "live"])
 def test_choices_change_the_answer_in_place(address: str, live: str, watched: Any, kind: str) -> None:
     """A choice changes answer, address and title without a new page; back, forward, reload and links show the same again."""
     root = address if kind == "static" else live
@@ -198,7 +200,7 @@ def test_keyboard_alone_suffices(live: str, watched: Any) -> None:
 
 def test_first_screen_has_the_answer(live: str, watched: Any) -> None:
     """One sentence, one command and its Copy stand on the first screen of a laptop and of a phone; nothing moves on load."""
-    for width, height in ((1366, 657), (360, 740), (360, 640)):
+    for width, height in ((1366, 657), (360, 640)):
         one = watched(viewport={"width": width, "height": height})
         one.page.add_init_script(
             "window.shift = 0; new PerformanceObserver((all) => { for (const e of all.getEntries()) window.shift += e.value; }"
@@ -214,6 +216,7 @@ def test_first_screen_has_the_answer(live: str, watched: Any) -> None:
         assert page.evaluate("() => window.shift") < 0.05
 
 
+@pytest.mark.long
 def test_the_system_is_guessed_and_marked(live: str, watched: Any) -> None:
     """On the front page alone the system is that of the browser, marked as a guess; a question that was asked stays."""
     windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)"
@@ -249,6 +252,7 @@ def test_impossible_choices_say_why(live: str, watched: Any) -> None:
     assert all(pin in command for pin in way)  # the way leads to what it showed
 
 
+@pytest.mark.long
 def test_other_words_find_the_written_page(address: str, watched: Any) -> None:
     """An address that asks what a page was written for leads to that page; so do the links of older sites."""
     page = watched().show(f"{address}ask.html?torch=2.8&device=xpu&os=")
@@ -258,6 +262,7 @@ def test_other_words_find_the_written_page(address: str, watched: Any) -> None:
     page.wait_for_function(TITLED, arg="torch 2.4 on Intel GPU")
 
 
+@pytest.mark.long
 def test_old_data_say_so(live: str, watched: Any) -> None:
     """Half a year after their day the data are called old."""
     one = watched()
@@ -266,6 +271,7 @@ def test_old_data_say_so(live: str, watched: Any) -> None:
     assert not watched().show(f"{live}matrix.html").locator("#stale").is_visible()
 
 
+@pytest.mark.long
 def test_the_installer_is_remembered(address: str, watched: Any) -> None:
     """What was chosen to install with stays chosen, on the next page and on the next visit."""
     one = watched()
@@ -277,6 +283,7 @@ def test_the_installer_is_remembered(address: str, watched: Any) -> None:
     assert {command.split(" torch")[0] for command in commands} == {"uv pip install"}
 
 
+@pytest.mark.long
 def test_commands_are_quoted_for_the_system(asker: Asker, live: str, watched: Any) -> None:
     """On Windows no word is in single quotes, which its shells take for a part of it; elsewhere a POSIX shell reads it."""
     import shlex
@@ -311,6 +318,7 @@ def test_works_without_script(address: str, live: str, watched: Any) -> None:
     assert page.locator(".images tbody tr").count() > 100
 
 
+@pytest.mark.long
 def test_release_pages_begin_with_what_is_needed(address: str, watched: Any) -> None:
     """State, what replaces it, the command and what goes with it stand first, linked both ways; remarks stand below."""
     page = watched().show(f"{address}products/ipex/2.8.10.html")
@@ -323,6 +331,7 @@ def test_release_pages_begin_with_what_is_needed(address: str, watched: Any) -> 
     assert page.locator("#required-by + ul a").count() + page.locator("a.anchor").count() > 3
 
 
+@pytest.mark.long
 def test_tags_can_be_filtered_and_copied(address: str, watched: Any) -> None:
     """Words narrow the table, a button copies a tag, what a tag holds is linked, and the table fits a phone."""
     one = watched(viewport={"width": 360, "height": 740}, permissions=["clipboard-read", "clipboard-write"])

@@ -21,7 +21,7 @@ from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import Api
 from compatkb.web.static import site_files
 
-SEED, MANY, FEW = 500, 500, 12
+SEED, MANY, FEW = 500, 500, 6
 META = {"io.modelcontextprotocol/protocolVersion": STATELESS[0], "io.modelcontextprotocol/clientCapabilities": {}}
 CUT = "... (cut;"
 COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")

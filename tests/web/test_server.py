@@ -28,7 +28,7 @@ from compatkb.cli import main
 from compatkb.web.asker import Asker
 from compatkb.web.server import Connection, listen
 
-QUICK, MANY = 20, int(os.environ.get("COMPATKB_SOAK", "200"))
+QUICK, MANY = 10, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
 FUZZED, FUZZED_LONG = 400, 10_000
 
