@@ -43,16 +43,21 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "ask more with $(BIN)/compatkb --help"
 	@echo "or as a page: $(BIN)/compatkb web serve, then open http://localhost:8000/"
 
-test: $(VENV)/made-dev chromium ## set up, and run lint, types and tests, those of the site in a browser too
+test: checked ## set up, and run lint, types and tests, those of the site in a browser too
+	$(PYTEST) $(QUICK)
+
+test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, kills, real installers, brute force, later days
+	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
+
+test-all: checked ## both in one run, as CI does: what takes long to make is made once
+	$(PYTEST) -m "not soak and not online" --hypothesis-profile=few
+
+checked: $(VENV)/made-dev chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/compatkb fmt --check
 	$(BIN)/compatkb lint
-	$(PYTEST) $(QUICK)
-
-test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, kills, real installers, brute force, later days; CI runs both
-	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
 
 test-soak: $(VENV)/made-dev chromium ## the rest, one by one: every matrix, many kills, ten times the random input; before a release and every week
 	$(PYTEST) -m "(soak or hypothesis) and not online"
@@ -115,5 +120,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site site-docs build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: backtest help locked lock run test test-long test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
+.PHONY: backtest help locked lock run test test-long test-all checked test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
 	soak-properties bench bench-check bench-scale clean

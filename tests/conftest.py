@@ -34,6 +34,7 @@ settings.load_profile("same")
 ROOT = Path(__file__).resolve().parent.parent
 SEEN = re.compile(r"seen = ([0-9-]{10})")
 TOGETHER = {
+    "tests/web/test_engine.py": "engine",
     "tests/web/": "site",
     **{f"tests/test_{name}.py": name for name in ("package", "database", "doctor", "export")},
     **{f"tests/test_{name}.py": "code" for name in ("layers", "foreign", "queries")},
@@ -81,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of verdicts on later days too, but where the run leaves those out anyway."""
     if metafunc.definition.get_closest_marker("verdict") and "not long" not in metafunc.config.option.markexpr:
-        metafunc.fixturenames.append("later")
+        metafunc.fixturenames.insert(0, "later")
         days = [pytest.param(days, marks=mark, id=f"{days}-days-later") for days, mark in LATER.items()]
         metafunc.parametrize("later", [pytest.param(0, id="today"), *days], indirect=True)
 
@@ -185,8 +186,9 @@ def cold_run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
     """Return a function that runs `compatkb WORDS...` in this process; that the data have aged in this run is not repeated."""
     from compatkb.cli import main
 
+    aged = f"remark: the data are {days_later()} days old"
+
     def runner(*words: str) -> Run:
-        aged = f"remark: the data are {days_later()} days old"
         with pytest.raises(SystemExit) as ended:
             main(list(words))
         captured = capsys.readouterr()

@@ -103,6 +103,7 @@ def test_left_out_names_something(line: list[str]) -> None:
     assert len(reason.split()) > 3
 
 
+@pytest.mark.long
 def test_a_missing_version_would_be_found() -> None:
     """A version that is neither in the data nor left out is noticed."""
     assert same("99.1") not in held("torch")

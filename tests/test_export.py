@@ -24,6 +24,7 @@ from compatkb.export import tables as published
 from compatkb.export.calendar import calendar_text
 from compatkb.export.graph import ARROWS, LEVELS, NODES, build_graph, draw, graphml_text, mermaid_text, remark
 from compatkb.export.tables import Tables, read_tables
+from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 
 Graph = Any  # networkx.MultiDiGraph
@@ -100,9 +101,10 @@ def test_csv_comes_back(whose: str, request: pytest.FixtureRequest) -> None:
         assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]
 
 
-def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path, hostile: Snapshot) -> None:
+def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path) -> None:
     """A folder and an archive hold the same files; writing again gives the same bytes; other files are not touched."""
-    data = ("--data", str(hostile_directory(tmp_path / "data")))
+    data = ("--data", str(hostile_directory(tmp_path / "hostile")))
+    hostile = Snapshot(locate(data[1]))
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a"), *data).code == 0
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert files == published.csv_files(read_tables(hostile))

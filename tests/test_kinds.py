@@ -308,6 +308,7 @@ def test_one_kind_of_real_releases_is_vouched_for(knowledge, torch, vision):
         assert not found.denied, label
 
 
+@pytest.mark.long
 def test_cuda_majors_of_real_releases_are_kept_apart(knowledge):
     """CUDA 11 beside CUDA 12 is denied; two minors of one are open."""
     assert beside(knowledge, "torchvision==0.16.2+cu118", "torch==2.1.2+cu121").denied == knowledge.grid.all

@@ -346,7 +346,7 @@ def test_killed_on_the_way(environment: dict[str, str], shelf: Shelf, tries: int
     assert day_of(environment) == "2031-01-02"
 
 
-@pytest.mark.parametrize("by", ["compatkb", "openssl"])
+@pytest.mark.parametrize("by", ["compatkb", pytest.param("openssl", marks=pytest.mark.long)])
 def test_packed_store_is_taken(by: str, environment: dict[str, str], tmp_path: Path) -> None:
     """What `data pack` writes is taken once it is signed, by itself or by OpenSSL, whatever the folders are called."""
     target, key = tmp_path / "50%#1" / FILE, tmp_path / "key.pem"

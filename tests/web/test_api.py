@@ -37,7 +37,7 @@ def test_files_fit_their_schemas(site: Path, most: int) -> None:
         checkers[name] = Draft202012Validator(schema, registry=registry, format_checker=Draft202012Validator.FORMAT_CHECKER)
     kinds = {address: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(address))) for address in FILES}
     used: Counter[str] = Counter()
-    for path in sorted(api.rglob("*.json")):
+    for path in sorted(api.rglob("*.json"), key=lambda path: (path.stat().st_size, path)):
         name = path.relative_to(api).as_posix()
         if name.startswith("schema/"):
             continue

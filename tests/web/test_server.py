@@ -72,7 +72,7 @@ def test_answers_are_those_of_the_command_line(
             seen[verdict] = seen.get(verdict, 0) + 1
     print(seen)
     assert {"works", "does-not-work"} <= set(seen), seen
-    assert seen.get("gave up", 0) <= count / 20
+    assert seen.get("gave up", 0) <= max(count / 20, 2)  # on a busy machine
 
 
 CALLS: list[tuple[str, Parameters, list[str]]] = [
