@@ -142,12 +142,23 @@ class Availability:
 
     def _excluded(self, product: str, idx: int, waived: frozenset[str]) -> Iterator[tuple[Edge, PlatformSet]]:
         """Yield what an element and dimensions that are not waived say of each other, with where that excludes the element."""
-        for dimension in (one for one in PLATFORM if one not in waived):
+        for dimension in self._limiting(product):
+            if dimension in waived:
+                continue
             for edge in self._edges_from(product, idx, dimension):
                 yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, excluded_by(edge))
             for edge in self._edges(dimension, product):
                 if excluded_by(edge) >> idx & 1:
                     yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, edge.of_mask)
+
+    def is_limited(self, product: str) -> bool:
+        """Return whether anything is said of where a product can be."""
+        return bool(self._limiting(product))
+
+    @memoized
+    def _limiting(self, product: str) -> tuple[str, ...]:
+        """Return the dimensions of which a product says something, or that say something of it."""
+        return tuple(one for one in PLATFORM if self._edges(product, one) or self._edges(one, product))
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:

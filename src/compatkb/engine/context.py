@@ -253,21 +253,28 @@ class Context:
     @memoized
     def runtime_requirements(self, product: str, idx: int) -> tuple[tuple[str, int, RuntimeRequirement], ...]:
         """Return what an element requires of runtimes: the runtime, the id of the edge that says it, and what."""
-        requirements = []
-        for to in self.facts.targets_of(product):
-            if self.facts.products[to].role != Role.LEAF:
+        return tuple(
+            (to, edge, said)
+            for to in self.facts.targets_of(product)
+            if self.facts.products[to].role == Role.LEAF
+            for elements, edge, said in self._requirements_on(product, to)
+            if elements >> idx & 1
+        )
+
+    @memoized
+    def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:
+        """Return what elements of a product require of a runtime: which, the id of the edge that says it, and what."""
+        size, listed, requirements = self.facts.sizes[runtime], (1 << self.facts.sizes[product]) - 1, []
+        for edge in self.edges(product, runtime):
+            if edge.kind == Kind.VERIFIED or edge.open or not edge.of_mask & listed:
                 continue
-            size = self.facts.sizes[to]
-            for edge in self.edges_from(product, idx, to):
-                if edge.kind == Kind.VERIFIED or edge.open:
-                    continue
-                admitted = (1 << size) - 1 & ~excluded_by(edge)
-                pins = edge.kind == Kind.NEEDS and bool(edge.supported_on) and "==" in edge.spec
-                bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
-                versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
-                is_demand = edge.kind in DEMANDING
-                said = RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound, is_demand)
-                requirements.append((to, edge.id, said))
+            admitted = (1 << size) - 1 & ~excluded_by(edge)
+            pins = edge.kind == Kind.NEEDS and bool(edge.supported_on) and "==" in edge.spec
+            bound = edge.spec if edge.kind == Kind.CONSTRAINS else ""
+            versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
+            is_demand = edge.kind in DEMANDING
+            said = RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound, is_demand)
+            requirements.append((edge.of_mask & listed, edge.id, said))
         return tuple(requirements)
 
     @memoized
@@ -286,12 +293,15 @@ class Context:
     @memoized
     def _alike_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, tuple[RuntimeRequirement, ...]], ...]:
         """Return the elements of a product, gaps between its versions too, by what they require of a runtime."""
-        size, masks = self.facts.sizes[product], dict[tuple[RuntimeRequirement, ...], ElementSet]()
-        for idx in range(size):
-            said = tuple([requirement for to, _, requirement in self.runtime_requirements(product, idx) if to == runtime])
-            masks[said] = masks.get(said, 0) | 1 << idx
-        masks[()] = masks.get((), 0) | EVERY << size  # nothing is known of what is not listed
-        return tuple([(mask, said) for said, mask in masks.items()])
+        said_by_element: dict[int, tuple[RuntimeRequirement, ...]] = {}
+        for elements, _, said in self._requirements_on(product, runtime):
+            for idx in newest_first(elements):
+                said_by_element[idx] = (*said_by_element.get(idx, ()), said)
+        masks: dict[tuple[RuntimeRequirement, ...], ElementSet] = {(): EVERY}  # nothing is known of what is not listed
+        for idx, requirements in said_by_element.items():
+            masks[requirements] = masks.get(requirements, 0) | 1 << idx
+            masks[()] &= ~(1 << idx)
+        return tuple([(mask, requirements) for requirements, mask in masks.items()])
 
     @memoized
     def _pairs(self, runtimes: frozenset[str]) -> tuple[tuple[str, str], ...]:
@@ -302,8 +312,7 @@ class Context:
     @memoized
     def cuts(self, runtimes: frozenset[str]) -> frozenset[PlatformSet]:
         """Return the platforms on which some runtimes require something of each other."""
-        groups = (said for pair in self._pairs(runtimes) for _, said in self._alike_on(*pair))
-        return frozenset(requirement.platforms for said in groups for requirement in said)
+        return frozenset(said.platforms for pair in self._pairs(runtimes) for _, _, said in self._requirements_on(*pair))
 
     @memoized
     def arcs(self, runtimes: frozenset[str], cuts: frozenset[PlatformSet]) -> tuple[RuntimeArc, ...]:

@@ -121,6 +121,7 @@ class KnownIssues:
         if record["gpus"] > 1:
             yield IssueCondition(GPUS, f">={record['gpus']}")
 
+    @memoized
     def _dimension(self, product: str, values: tuple[str, ...]) -> IssueCondition:
         mask = 0
         for value in values:

@@ -166,8 +166,9 @@ class Problem:
         denied: dict[PlatformSet, ElementSet] = {}
         waived, demanded = self.waived_of_platform(runtime), self.context.demanded(runtime)
         members = [(one, number) for one, number in beside if one in demanded and self.table(runtime, one)]
-        for idx in range(self.facts.sizes[runtime]):
-            where = self.availability.denials(runtime, idx, waived)[0]
+        is_limited = self.availability.is_limited(runtime)
+        for idx in range(self.facts.sizes[runtime]) if is_limited or members else ():
+            where = self.availability.denials(runtime, idx, waived)[0] if is_limited else 0
             for one, number in members:
                 where |= self.relation(runtime, idx, one, number).denied
             if where:
