@@ -3,9 +3,11 @@
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -463,6 +465,28 @@ def test_what_killed_runs_left_goes_with_the_next_compilation(data: Path, run: R
     snapshot.unlink()
     run(*words)
     assert (left.exists(), other.exists()) == (False, True)
+
+
+def test_cache_of_what_is_gone_or_unused_goes_with_the_next_compilation(data: Path, run: Runner, tmp_path: Path) -> None:
+    """All of a data directory that is gone, and what nobody read for weeks; what is used stays, and what others keep."""
+    cache, gone, used = data.parent / "cache", tmp_path / "gone", tmp_path / "used"
+    names: dict[Path, set[str]] = {}
+    for folder in (gone, used):
+        data_directory(folder, [product("torch", releases=["2.8.0"])])
+        before = {path.name for path in cache.glob("*")}
+        run("list", "torch", "--data", str(folder))
+        names[folder] = {path.name for path in cache.glob("*")} - before
+    shutil.rmtree(gone)
+    weeks = time.time() - 40 * 86_400
+    for name in ("00000000-1.lock", "00000000-1-2.sqlite", "new-abc", "00000000-1.new-abc", "engine.tgz"):
+        (cache / name).mkdir(parents=True) if "new-" in name else (cache / name).touch()
+        os.utime(cache / name, (weeks, weeks))
+    run("list", "torch", "--data", str(data))
+    left = {path.name for path in cache.glob("*")}
+    assert len(names[gone]) == len(names[used]) >= 4
+    assert names[used] <= left
+    assert not names[gone] & left
+    assert {name for name in left if "abc" in name or name.startswith("00000000") or name == "engine.tgz"} == {"engine.tgz"}
 
 
 @pytest.mark.long

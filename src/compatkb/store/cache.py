@@ -32,6 +32,10 @@ _COMPILER = ("core", "authoring", "schema", "store", "store/compiler", "store/qu
 _SUM = ".sum"
 """What is added to the name of a file of the cache for that of its size, time and checksum."""
 _KEPT = 4  # without the cache every command would compile for seconds; what is parsed saves half of that after an edit
+_UNUSED = 30 * 86_400
+"""Seconds after which what nobody reads of the cache goes; who reads it once more compiles for seconds."""
+_KILLED = 3_600
+"""Seconds after which a run is no more that left a folder."""
 _SINGLE = (
     "applications.toml",
     "channels.toml",
@@ -226,8 +230,11 @@ def _remove(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _alone(path: str) -> "Iterator[None]":
-    """Wait until no other process has the lock file, where the system and the file system have locks; raises OSError."""
+def _alone(path: str, directory: str) -> "Iterator[None]":
+    """Wait until no other process has the lock file, where the system and the file system have locks; raises OSError.
+
+    The file names the data directory, so that what belongs to it can be removed when that is gone.
+    """
     with open(path, "ab") as file:
         try:
             import fcntl
@@ -235,6 +242,9 @@ def _alone(path: str) -> "Iterator[None]":
             fcntl.flock(file, fcntl.LOCK_EX)
         except (ImportError, OSError):
             pass  # each compiles for itself then, as is right, if slow
+        if file.tell() == 0:
+            file.write(os.fsencode(directory))
+            file.flush()
         yield
 
 
@@ -288,7 +298,7 @@ def _compiled(directory: str, key: str, snapshot: str, progress: "Progress | Non
     cache = os.path.dirname(key)
     try:
         os.makedirs(cache, exist_ok=True)
-        with _alone(f"{key}.lock"):
+        with _alone(f"{key}.lock", directory):
             if _is_whole(snapshot):
                 return snapshot
             return _kept(directory, key, snapshot, progress)
@@ -311,6 +321,7 @@ def _kept(directory: str, key: str, snapshot: str, progress: "Progress | None") 
 
     for left in glob.glob(f"{glob.escape(key)}.new-*"):
         shutil.rmtree(left, ignore_errors=True)
+    _forget(os.path.dirname(key))
     folder = tempfile.mkdtemp(dir=os.path.dirname(key), prefix=f"{os.path.basename(key)}.new-")
     try:
         _compile(directory, os.path.join(folder, "new"), progress, f"{key}.parsed")
@@ -322,6 +333,39 @@ def _kept(directory: str, key: str, snapshot: str, progress: "Progress | None") 
         for path in sorted(glob.glob(f"{glob.escape(key)}-*.sqlite"), key=os.path.getmtime)[:-_KEPT]:
             _remove(path)
     return snapshot
+
+
+def _forget(cache: str) -> None:
+    """Remove what belongs to data directories that are gone or were not asked for weeks, and folders of killed runs."""
+    import re
+    import shutil
+    import time
+
+    groups: dict[str, list[os.DirEntry[str]]] = {}
+    with os.scandir(cache) as entries:
+        for entry in entries:
+            if ours := re.match(r"[0-9a-f]{8}-\d+(?=[.-])|(?=new-)", entry.name):
+                groups.setdefault(ours[0], []).append(entry)
+    for key, files in groups.items():
+        with contextlib.suppress(OSError):  # somebody else may be at it
+            ages = {each.path: time.time() - max(each.stat().st_mtime, each.stat().st_atime) for each in files}
+            goes = min(ages.values()) > _UNUSED or _is_gone(os.path.join(cache, f"{key}.lock"))
+            for each in files:
+                if each.is_dir(follow_symlinks=False):
+                    if ages[each.path] > _KILLED:
+                        shutil.rmtree(each.path, ignore_errors=True)
+                elif goes:
+                    os.unlink(each.path)
+
+
+def _is_gone(lock: str) -> bool:
+    """Return whether a lock file names a data directory that is there no more."""
+    try:
+        with open(lock, "rb") as file:
+            directory = file.read()
+    except OSError:
+        return False
+    return bool(directory) and not os.path.isdir(directory)
 
 
 def _compile(directory: str, target: str, progress: "Progress | None" = None, parsed: str | None = None) -> None:
