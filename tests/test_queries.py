@@ -59,8 +59,8 @@ EVERY: dict[str, Callable[[Snapshot], Any]] = {
 @pytest.mark.parametrize("table", EVERY)
 def test_a_query_returns_every_row(facts: Snapshot, table: str) -> None:
     """A query that returns all records of a kind leaves out none."""
-    rows = "edge where extra = ''" if table == "edge" else table
-    ((count,),) = facts.select(f"select count(*) from {rows}")
+    rows = "sum(json_extract([rows], '$[0]')) from edge where extra = ''" if table == "edge" else f"count(*) from {table}"
+    ((count,),) = facts.select(f"select {rows}")
     assert len(EVERY[table](facts)) == count > 0
 
 

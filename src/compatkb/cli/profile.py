@@ -44,7 +44,7 @@ def _read(path: str) -> Profile | None:
         content = read_bounded(path, _MOST_BYTES)
     except OSError:
         return None
-    if b"compatkb" not in content and is_project:
+    if is_project and not (b"compatkb" in content and b"machine" in content):
         return None  # most projects: not worth a parser
     import tomllib
 

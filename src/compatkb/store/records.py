@@ -131,6 +131,11 @@ class Element(NamedTuple):
     published: bool = True  # whether a wheel of it was seen or stated, not only inferred
     requires_python: str = ""  # of the release on the index; empty where none is known
 
+    @classmethod
+    def packed_by(cls) -> tuple[str, ...]:
+        """Return the fields whose values elements of one row share."""
+        return ("product",)
+
     @property
     def is_preview(self) -> bool:
         """Whether its makers do not yet call it stable."""
@@ -202,6 +207,11 @@ class Edge(NamedTuple):
     unlisted: Mask  # gaps between the bounds on a runtime that it leaves open
     stated: bool = False  # somebody says so, rather than that it was seen
     extra: str = ""  # the extra that has to be asked for; empty where it holds without
+
+    @classmethod
+    def packed_by(cls) -> tuple[str, ...]:
+        """Return the fields whose values edges of one row share."""
+        return ("of", "to", "extra", "hardware")
 
 
 class Defect(NamedTuple):

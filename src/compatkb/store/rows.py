@@ -4,9 +4,9 @@ A record is a NamedTuple. Its table has a column for each field, by the field's 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args
@@ -80,7 +80,14 @@ WordSet = Annotated[frozenset[str], FieldForm("TEXT", lambda words: " ".join(sor
 """A set of words, between blanks."""
 Texts = Annotated[tuple[str, ...], FieldForm("TEXT", _write_list, read_list)]
 """A JSON list of texts."""
-Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, partial(int, base=16))]
+
+
+@lru_cache(16_384)
+def _mask(digits: str) -> int:
+    return int(digits, 16)
+
+
+Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, _mask)]
 """Elements of one product, as hexadecimal text: they are more than an integer of SQLite has bits."""
 SourceList = Annotated[_Sources, FieldForm("TEXT", _write_list, read_list)]
 """Sources, as a JSON list of pairs."""
@@ -115,18 +122,40 @@ def _places(kind: Callable[..., R], given: tuple[str, ...], sources: tuple[type,
 
 
 class RecordForm(NamedTuple):
-    """How a kind of record is kept: its columns, and the places of fields that are written, read or numbered otherwise."""
+    """How a kind of record is kept: its columns, and the places of fields that are written, read or numbered otherwise.
+
+    Records that are read by the hundred are packed: those equal in some fields are one row, of these fields and of `rows`.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     writers: tuple[tuple[int, Convert], ...]
     readers: tuple[tuple[int, Convert], ...]
     interned: tuple[int, ...]
+    packed_by: tuple[str, ...]
+    columns: str  # as a query selects them
 
-    @property
-    def columns(self) -> str:
-        """The columns as a query selects them."""
-        return ", ".join(f"[{name}]" for name in self.names)
+
+ROWS = "rows"
+"""The column of packed rows: a JSON list of how many they are, and of each other column, one value where all are equal."""
+
+
+def packed(rows: Iterable[Sequence[Any]], form: RecordForm) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of a packed table for rows of all columns, in the order in which the first of each comes."""
+    by = tuple(form.names.index(name) for name in form.packed_by)
+    rows_by_key: dict[tuple[Any, ...], list[Sequence[Any]]] = {}
+    for row in rows:
+        rows_by_key.setdefault(tuple([row[place] for place in by]), []).append(row)
+    for key, group in rows_by_key.items():
+        rest = [column for place, column in enumerate(zip(*group, strict=True)) if place not in by]
+        yield *key, dumps([len(group), *(column[0] if len({*column}) == 1 else column for column in rest)])
+
+
+def unpacked(row: Sequence[Any], form: RecordForm) -> tuple[int, list[Any]]:
+    """Return how many rows one of a packed table stands for, and their columns: a list, or the value that all have."""
+    size, *rest = json.loads(row[-1])
+    values, others = dict(zip(form.packed_by, row, strict=False)), iter(rest)
+    return size, [values[name] if name in values else next(others) for name in form.names]
 
 
 @cache
@@ -134,12 +163,15 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
     """Return how a kind of record is kept; raises TypeError for a field whose annotation does not say how."""
     forms = {name: _kept(hint) for name, hint in kind.__annotations__.items()}
     kept = tuple(enumerate(forms.values()))
+    packed_by = kind.packed_by() if hasattr(kind, "packed_by") else ()
     return RecordForm(
         tuple(forms),
         tuple(form.column for form in forms.values()),
         tuple((place, form.write) for place, form in kept if form.write),
         tuple((place, form.read) for place, form in kept if form.read),
         tuple(place for place, form in kept if form is INTERNED),
+        packed_by,
+        ", ".join(f"[{name}]" for name in ((*packed_by, ROWS) if packed_by else forms)),
     )
 
 

@@ -1,11 +1,11 @@
-"""The tables of the snapshot: the record of each, its key, its indexes; and the published views over them (views.sql)."""
+"""The tables of the snapshot: the record of each, its keys, its indexes; and the published views over them (views.sql)."""
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from itertools import product
+from itertools import product, repeat
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from compatkb.store.records import (
     Waiver,
     newest_first,
 )
+from compatkb.store.rows import ROWS, form_of, packed, unpacked
 from compatkb.version import __version__
 
 
@@ -44,6 +45,20 @@ class StoredTable(NamedTuple):
     kind: type[tuple[Any, ...]]
     key: str = ""
     indexes: tuple[str, ...] = ()
+
+    def fill(self, db: sqlite3.Connection, name: str, rows: Iterable[Sequence[Any]], *, packs: bool) -> None:
+        """Make the table under a name, with its rows of all columns and its indexes; `packs` where its kind is packed."""
+        form = form_of(self.kind)
+        types, key = dict(zip(form.names, form.types, strict=True)), self.key.split()
+        if packs and form.packed_by:
+            types, key = {each: types[each] for each in form.packed_by} | {ROWS: "TEXT"}, list(form.packed_by)
+            rows = packed(rows, form)
+        columns = [f"[{column}] {kind}" for column, kind in types.items()]
+        columns += [f"primary key ({', '.join(f'[{column}]' for column in key)})"] if key else []
+        db.execute(f"create table [{name}] ({', '.join(columns)})")
+        db.executemany(f"insert into [{name}] values ({', '.join('?' for _ in types)})", rows)
+        for column in self.indexes:
+            db.execute(f"create index [{name}_{column}] on [{name}] ([{column}])")
 
 
 TABLES = {
@@ -57,7 +72,7 @@ TABLES = {
     "element_details": StoredTable(ElementDetails, "product idx"),
     "word": StoredTable(VersionWord, "product word strict"),
     "model": StoredTable(ModelPattern, "product pattern"),
-    "edge": StoredTable(Edge, "id", ("of",)),
+    "edge": StoredTable(Edge, "id"),
     "claim": StoredTable(ClaimRecord, "id"),
     "citation": StoredTable(Citation, "claim n", ("claim",)),
     "dispute": StoredTable(DisputeRecord, "id"),
@@ -85,6 +100,14 @@ TABLES = {
     "cells": StoredTable(CellsRecord, "id"),
 }
 """Every table by its name, in the order in which they are filled."""
+
+
+def unpacked_rows(db: sqlite3.Connection, name: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows for which those of a packed table stand, with all columns."""
+    form = form_of(TABLES[name].kind)
+    for row in db.execute(f"select {form.columns} from [{name}] order by rowid"):
+        size, columns = unpacked(row, form)
+        yield from zip(*(column if type(column) is list else repeat(column, size) for column in columns), strict=True)
 
 
 FORMAT = 2
@@ -157,8 +180,12 @@ def read_views(facts: Snapshot, names: Iterable[str]) -> dict[str, list[dict[str
 
 
 def _publish(db: sqlite3.Connection) -> None:
-    for name in TABLES:
-        db.execute(f"alter table [{name}] rename to [_{name}]")
+    for name, table in TABLES.items():
+        if form_of(table.kind).packed_by:
+            table.fill(db, f"_{name}", unpacked_rows(db, name), packs=False)
+            db.execute(f"drop table [{name}]")
+        else:
+            db.execute(f"alter table [{name}] rename to [_{name}]")
     db.execute("insert or replace into _meta values ('format', ?), ('program', ?)", (str(FORMAT), f"compatkb {__version__}"))
     db.execute("create table _member (product text, mask text, idx integer, primary key (product, mask, idx)) without rowid")
     db.executemany("insert into _member values (?, ?, ?)", _members(db))

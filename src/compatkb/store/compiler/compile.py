@@ -79,15 +79,10 @@ def compile_snapshot(
 def _fill(db: sqlite3.Connection, name: str, table: StoredTable, records: Iterable[tuple[Any, ...]], cells: Interned) -> None:
     """Make a table with its records and its indexes."""
     form = form_of(table.kind)
-    columns = [f"[{column}] {kind}" for column, kind in zip(form.names, form.types, strict=True)]
-    key = [f"primary key ({', '.join(f'[{column}]' for column in table.key.split())})"] if table.key else []
-    db.execute(f"create table [{name}] ({', '.join([*columns, *key])})")
     values: list[Iterable[Any]] = [*zip(*records, strict=True)]
     for place, write in (*form.writers, *((place, cells.id) for place in form.interned)) if values else ():
         values[place] = map(write, values[place])
-    db.executemany(f"insert into [{name}] values ({', '.join('?' for _ in columns)})", zip(*values, strict=True))
-    for column in table.indexes:
-        db.execute(f"create index [{name}_{column}] on [{name}] ([{column}])")
+    table.fill(db, name, zip(*values, strict=True), packs=True)
 
 
 def _meta(knowledge: Knowledge, digest: str) -> Iterator[MetaRecord]:

@@ -243,11 +243,12 @@ class _Records:
     def known_since(self) -> dict[str, int]:
         """Return the day on which the first version came out of which each claim speaks."""
         day_by_claim: dict[str, int] = {}
-        days: dict[tuple[str, str], int] = {}
-        for claim, of, mask in self.facts.select("select claim, of, of_mask from edge where extra = ''"):
-            if (of, mask) not in days:
-                days[of, mask] = _first(self.facts.elements(of).of(int(mask, 16)))
-            day_by_claim[claim] = min(day_by_claim.get(claim, days[of, mask]), days[of, mask])
+        days: dict[tuple[str, int], int] = {}
+        for edge in self.facts.every_edge():
+            key = (edge.of, edge.of_mask)
+            if key not in days:
+                days[key] = _first(self.facts.elements(edge.of).of(edge.of_mask))
+            day_by_claim[edge.claim] = min(day_by_claim.get(edge.claim, days[key]), days[key])
         return day_by_claim
 
     def libraries(self) -> Iterator[Searchable]:

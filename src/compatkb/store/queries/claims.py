@@ -129,7 +129,7 @@ class ClaimQueries(SolverQueries):
 
     def every_edge(self) -> tuple[Edge, ...]:
         """Return the edges that all claims make where no extra is asked for, in the order of the data."""
-        return self.records(Edge, "from edge where extra = '' order by id")
+        return self._edges("where extra = ''")
 
     def every_citation(self) -> tuple[Citation, ...]:
         """Return the sources of all claims."""

@@ -145,8 +145,8 @@ class ProductQueries(SolverQueries):
 
     def series_of(self, product: str) -> dict[str, str]:
         """Return the series of each release of a product."""
-        query = "select release, series from element join element_details using (product, idx) where product = ?"
-        return dict(self.select(query, product))
+        details = self.element_details(product)
+        return {element.release: more.series for element, more in zip(self.elements(product), details, strict=True)}
 
     def is_build(self, element: Element) -> bool:
         """Return whether an element is a build; the others are releases that have none."""
@@ -165,7 +165,8 @@ class ProductQueries(SolverQueries):
 
     def distributions(self) -> tuple[tuple[str, str], ...]:
         """Return the products with each name under which builds of theirs are installed."""
-        return tuple(self.select("select distinct product, distribution from element where distribution is not null"))
+        elements = self.records(Element, "from element order by rowid")
+        return tuple(dict.fromkeys((element.product, element.distribution) for element in elements if element.distribution))
 
     def hardware_devices(self) -> dict[str, tuple[str, ...]]:
         """Return the devices that each family of hardware offers, the usual one first."""

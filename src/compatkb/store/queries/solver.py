@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
+from itertools import chain, repeat
 from typing import Any, TypeVar, cast
 
 from compatkb.core.memo import memoized
@@ -14,7 +15,6 @@ from compatkb.errors import DataError
 from compatkb.store.connection import FORMAT, connect
 from compatkb.store.records import (
     Advisory,
-    CellsRecord,
     Compiled,
     CompleteScope,
     Defect,
@@ -30,10 +30,12 @@ from compatkb.store.records import (
     Successor,
     Waiver,
 )
-from compatkb.store.rows import form_of
+from compatkb.store.rows import RecordForm, form_of, unpacked
 
 _MAPPED = 1 << 30
 R = TypeVar("R")
+_ALIKE = (str, int, type(None))
+"""What a column of packed rows is that has one value for all; others are lists."""
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 
 
@@ -62,12 +64,19 @@ class SolverQueries:
     def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
         """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
         form = form_of(kind)
-        columns: list[Iterable[Any]] = [*zip(*self.select(f"select {form.columns} {rest}", *values), strict=True)]
+        rows = self.select(f"select {form.columns} {rest}", *values)
+        columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
         if not columns:
             return ()
-        for place, read in (*form.readers, *((place, self._cells.__getitem__) for place in form.interned)):
+        make, readers = partial(tuple.__new__, cast("Any", kind)), (*form.readers, *self._interned(form))
+        if form.packed_by:
+            return tuple(chain.from_iterable(map(make, _read_packed(row, form, readers)) for row in rows))
+        for place, read in readers:
             columns[place] = map(read, columns[place])
-        return cast("tuple[R, ...]", tuple(map(partial(tuple.__new__, cast("Any", kind)), zip(*columns, strict=True))))
+        return cast("tuple[R, ...]", tuple(map(make, zip(*columns, strict=True))))
+
+    def _interned(self, form: RecordForm) -> list[tuple[int, Callable[[Any], Any]]]:
+        return [(place, self._cells.__getitem__) for place in form.interned]
 
     def copy_to(self, db: sqlite3.Connection) -> None:
         """Copy the snapshot into an empty database."""
@@ -150,7 +159,7 @@ class SolverQueries:
     @memoized
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
-        return Elements(self.records(Element, "from element where product = ? order by idx", product))
+        return Elements(self.records(Element, "from element where product = ?", product))
 
     def distribution(self, product: str, version: str) -> str | None:
         """Return the name under which a version is installed: that of its build where it has one of its own."""
@@ -270,35 +279,39 @@ class SolverQueries:
 
     @cached_property
     def _cells(self) -> dict[int, int]:
-        return dict(self.records(CellsRecord, "from cells"))
+        return {number: int.from_bytes(mask) for number, mask in self.select("select id, mask from cells")}
 
     # -- edges ------------------------------------------------------------------------------------------------------
 
     def targets_of(self, of: str) -> Collection[str]:
         """Return the products that a product says something of, in the order of the data."""
-        return self._edges_from(of).keys()
+        return self._targets.get(of, {}).keys()
 
+    @cached_property
+    def _targets(self) -> dict[str, dict[str, None]]:
+        targets: dict[str, dict[str, None]] = {}
+        for of, to in self.select("select [of], [to] from edge where extra = '' order by rowid"):
+            targets.setdefault(of, {})[to] = None
+        return targets
+
+    @memoized
     def edges(self, of: str, to: str) -> tuple[Edge, ...]:
         """Return what `of` says of `to`."""
-        return self._edges_from(of).get(to, ())
+        return self._edges("where [of] = ? and [to] = ? and extra = ''", of, to) if to in self._targets.get(of, ()) else ()
 
     def edges_of_extras(self, of: str, to: str, extras: Collection[str]) -> tuple[Edge, ...]:
         """Return what `of` says of `to` with some extras, beside what it says without."""
-        edges = self.records(Edge, "from edge where [of] = ? and [to] = ? and extra != '' order by id", of, to)
+        edges = self._edges("where [of] = ? and [to] = ? and extra != ''", of, to)
         return tuple(edge for edge in edges if edge.extra in extras)
+
+    def _edges(self, where: str, *values: str) -> tuple[Edge, ...]:
+        return tuple(sorted(self.records(Edge, f"from edge {where}", *values)))
 
     @cached_property
     def hardware_pairs(self) -> frozenset[tuple[str, str]]:
         """The products that say something of each other which holds on some hardware alone, each pair both ways round."""
         pairs = self.select("select distinct [of], [to] from edge where hardware != '0'")
         return frozenset(pair for of, to in pairs for pair in ((of, to), (to, of)))
-
-    @memoized
-    def _edges_from(self, of: str) -> dict[str, tuple[Edge, ...]]:
-        edges_by_product: dict[str, list[Edge]] = {}
-        for edge in self.records(Edge, "from edge where [of] = ? and extra = '' order by id", of):
-            edges_by_product.setdefault(edge.to, []).append(edge)
-        return {to: tuple(edges) for to, edges in edges_by_product.items()}
 
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
@@ -376,6 +389,15 @@ class SolverQueries:
         for claim, dispute in self.select(query):
             disputes_by_claim.setdefault(claim, {})[dispute] = None
         return {claim: tuple(names) for claim, names in disputes_by_claim.items()}
+
+
+def _read_packed(row: tuple[Any, ...], form: RecordForm, readers: Iterable[tuple[int, Callable[[Any], Any]]]) -> Iterable[Any]:
+    """Return the values of the records for which a row of a packed table stands."""
+    size, columns = unpacked(row, form)
+    for place, read in readers:
+        column = columns[place]
+        columns[place] = map(read, column) if type(column) is list else repeat(read(column), size)
+    return zip(*(repeat(column, size) if type(column) in _ALIKE else column for column in columns), strict=True)
 
 
 def series_name(release: str, depth: int) -> str:
