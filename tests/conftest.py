@@ -63,7 +63,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Set the clock, since no test leans on the real date; compile the data before the processes begin that all need them.
 
-    What this run compiles goes with it, and nobody else sees it; the snapshot of this checkout is kept for the next run.
+    What this run compiles goes with it, and nobody else sees it; the snapshot of this checkout is kept for the next run. Nor
+    does a run see the configuration and the data that its user has.
     """
     if hasattr(config, "workerinput"):  # a process that inherits what follows
         return
@@ -74,6 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[DATA_DAY] = Snapshot(snapshot).meta["data_date"]
         os.environ[TODAY_VARIABLE] = shown(config.getoption("--days-later"))
         own = os.environ["COMPATKB_CACHE"] = tempfile.mkdtemp(prefix="compatkb-tests-")
+        os.environ |= {"COMPATKB_CONFIG": f"{own}/config.toml", "COMPATKB_UPDATES": f"{own}/updates"}
         config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
         for path in kept.glob(f"{Path(snapshot).name}*"):
             shutil.copy2(path, own)

@@ -187,6 +187,7 @@ def test_documented_rules_exist() -> None:
     assert sorted(described) == sorted(checking.rules_by_id())
 
 
+@pytest.mark.long
 def test_optional_rules_run_where_they_are_asked_for(facts: Snapshot) -> None:
     """A rule that is off reports once the settings give it a level, at that level."""
     documents = [TextDocument("pylock.toml", "x" * 11_000_000)]

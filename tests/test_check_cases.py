@@ -61,7 +61,7 @@ PROJECTS |= {
 
 
 @pytest.mark.verdict
-@pytest.mark.parametrize("name", parted(PROJECTS, [*PROJECTS][::3]))
+@pytest.mark.parametrize("name", parted(PROJECTS, [*PROJECTS][::5]))
 def test_case(name: str, facts: Snapshot) -> None:
     """A project has the findings that its case names, each at its line, and no others, and says what is recorded.
 

@@ -489,6 +489,7 @@ def test_mixed_builds_without_a_gpu(facts: Snapshot) -> None:
     assert [(step.distribution, step.after) for step in made.steps] == [("torchvision", "0.24.1+xpu")]
 
 
+@pytest.mark.long
 def test_one_kind_is_not_mixed(run: Callable[..., Run], matching: str) -> None:
     """Builds that are all for one device are not called mixed."""
     assert "mixed-builds" not in run("doctor", "--python", matching).out

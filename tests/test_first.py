@@ -36,7 +36,7 @@ def addresses() -> dict[str, str]:
 
 
 @pytest.mark.verdict
-@pytest.mark.parametrize("path", parted(CASES, CASES[::4]), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", parted(CASES, CASES[::6]), ids=lambda path: path.stem)
 def test_first_stack(path: Path, run: Callable[..., Run], facts: Snapshot) -> None:
     """What a careful colleague would install today comes first; where nothing can be vouched for, nothing is offered."""
     case = load(path)
@@ -84,7 +84,7 @@ def shown(answer: Content) -> list[Any]:
 
 ROWS = [row for path in sorted((ROOT / "tests/cases/first/table").glob("*.toml")) for row in load(path)["case"]]
 """Requests worked out by hand from release notes, build matrices and documents, before anybody had asked the program."""
-QUICK_ROWS = 7  # of so many rows one is asked each time
+QUICK_ROWS = 12  # of so many rows one is asked each time
 
 
 @pytest.mark.verdict

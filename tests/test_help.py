@@ -121,6 +121,7 @@ def test_colours_may_be_asked_for_through_a_pipe() -> None:
     assert COLOUR.search(piped("--color=always", "resolve", "tourch").stderr)
 
 
+@pytest.mark.long
 def test_no_color_may_stand_after_the_command() -> None:
     """--no-color, as other programs have it, is --color never, an option of every command."""
     for words in (("list", "python"), ("docs", "check", "docs/README.md"), ("resolve", "torch==2.8.0")):
@@ -206,23 +207,22 @@ def test_rare_options_are_behind_all() -> None:
     assert len(short) < len(whole)
 
 
-def test_curators_commands_are_of_data() -> None:
+def test_curators_commands_are_of_data(run: Callable[..., Run]) -> None:
     """What a curator runs stands after `data`, and alone."""
-    listed = piped("data", "--help").stdout
+    listed = run("data", "--help").out
     assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in CURATING)
-    assert piped("data", "stats").stdout == piped("stats").stdout
+    assert run("data", "stats").out == run("stats").out
 
 
 def test_quiet_and_verbose(run: Callable[..., Run]) -> None:
     """-q prints headline and commands; -v says on stderr which data were read; both stand on either side of the command."""
     for words in (("-q", "resolve", "torch==2.8", "cpu"), ("resolve", "torch==2.8", "cpu", "-q")):
-        first, *rest = piped(*words).stdout.splitlines()
+        first, *rest = run(*words).out.splitlines()
         assert first.startswith("✓ works")
         assert rest
         assert all(line.startswith("    ") for line in rest)
-    done = piped("resolve", "torch==2.8", "cpu", "-v")
-    assert "remark: data of " in done.stderr
-    assert "remark: data of " not in piped("resolve", "torch==2.8", "cpu").stderr
+    assert "remark: data of " in piped("resolve", "torch==2.8", "cpu", "-v").stderr
+    assert "remark: data of " not in run("resolve", "torch==2.8", "cpu").err
 
 
 PROFILE = '[tool.compatkb]\nmachine = "B580, ubuntu24.04, py3.12"\n'

@@ -75,6 +75,7 @@ def test_idle_words_change_nothing(base: KnowledgeBase, question: Question) -> N
     assert differences(base, question) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hardware", HARDWARE)
 def test_systems_of_a_family_have_one_series(base: KnowledgeBase, hardware: str) -> None:
     """Between two systems of one family the series differs only where a wheel or a denial decides: here nowhere."""

@@ -173,13 +173,13 @@ def test_places_that_are_newer_are_told_apart(base: KnowledgeBase) -> None:
         (("oneccl-bind-pt==2.9.0", "torch==2.9.0"), "does-not-work"),
     ],
 )
-def test_a_fixed_release_and_an_ended_list_decide(words: tuple[str, ...], verdict: str) -> None:
+def test_a_fixed_release_and_an_ended_list_decide(words: tuple[str, ...], verdict: str, base: KnowledgeBase) -> None:
     """What a release that is known demands excludes a newer one; of a product that has ended no newer one ever comes."""
-    assert KnowledgeBase().explain(*words).verdict == verdict
+    assert base.explain(*words).verdict == verdict
 
 
-def test_a_newer_build_is_for_the_device_of_its_label() -> None:
+def test_a_newer_build_is_for_the_device_of_its_label(base: KnowledgeBase) -> None:
     """Who pins a newer `+xpu` build gets ways out for Intel GPUs."""
-    answer = KnowledgeBase().explain("torch==2.99.0+xpu")
+    answer = base.explain("torch==2.99.0+xpu")
     assert answer.nearest
     assert {near.stack.device for near in answer.nearest} == {"xpu"}

@@ -222,6 +222,7 @@ def test_stats_region_is_what_the_command_prints(facts: Snapshot, run: Runner) -
     assert content(facts, "kind=stats") == run("stats", "--format", "markdown", "--as-of", facts.meta["data_date"]).out.strip()
 
 
+@pytest.mark.long
 def test_day_is_that_of_the_data_and_never_the_clock(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without as-of= a region is for the date of the data, whatever day it is."""
     first = content(facts, "kind=stats")
@@ -318,6 +319,7 @@ def test_install_region_has_the_commands_of_each_system(facts: Snapshot, run: Ru
     assert all(line.strip() in screen for line in shown.splitlines() if line.startswith("python -m pip"))
 
 
+@pytest.mark.long
 def test_matrix_cell_names_the_release_that_fits(facts: Snapshot) -> None:
     """IPEX 2.5.10 goes with torch 2.5.1, not with every 2.5; nothing of IPEX goes with torch 2.4 on xpu."""
     table = dict(rows(content(facts, "kind=matrix product=torch beside=ipex device=xpu limit=20")))

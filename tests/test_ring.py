@@ -151,7 +151,9 @@ def excluded(facts: Snapshot, required: dict[str, dict[str, list[Requirement]]],
     return [f"{r} beside {held[r.name]}" for r in counting if not r.specifier.contains(held[r.name], prereleases=True)]
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(0, marks=pytest.mark.long), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 10))]
+)
 def test_no_stack_holds_what_metadata_exclude(
     base: KnowledgeBase, facts: Snapshot, required: dict[str, dict[str, list[Requirement]]], seed: int
 ) -> None:

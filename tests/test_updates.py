@@ -280,6 +280,7 @@ def test_what_was_taken_before_is_not_played_again(trusted: Path, monkeypatch: p
     assert not take(trusted / "second").taken
 
 
+@pytest.mark.long
 def test_a_taken_store_that_spoils_gives_way_to_the_built_in_one(environment: dict[str, str], trusted: Path) -> None:
     """One remark, and the answer of the program's own data."""
     own = day_of(environment)

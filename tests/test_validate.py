@@ -269,7 +269,7 @@ ASKED = {
     "an-extra-that-cannot-be-had": (["torch==2.0.0"], Outcome.NOT_FOUND, "gone"),
     "a-page-that-cannot-be-read": (["torch==4.0.0"], Outcome.NOT_CHECKED, "403"),
 }
-QUICK = ("conflict", "a-page-that-cannot-be-read")
+QUICK = ("conflict",)
 """What every run asks pip too, which takes longer than uv."""
 
 
@@ -290,6 +290,7 @@ def test_real_installers_ask_an_index(packages: list[str], outcome: Outcome, sai
     assert bool(seen.digest) is (outcome is Outcome.OK)
 
 
+@pytest.mark.long
 def test_pip_and_uv_find_the_same_pins(own: RunContext) -> None:
     """The digests of two independent resolutions of one cell are equal."""
     if find_uv() is None:

@@ -1,10 +1,11 @@
 """`verify` runs the user's own torch: a stand-in that can use its device, one that cannot, one that cannot be imported."""
 
+import io
 import json
 import os
-import subprocess
-import sys
+import sysconfig
 import venv
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,13 +18,12 @@ BROKEN = "import os\nraise ImportError('libsycl.so.8: cannot open shared object 
 
 
 def environment(folder: Path, version: str, body: str) -> str:
-    """Make an environment with a stand-in of torch by real pip, and return its interpreter."""
+    """Make an environment with a stand-in of torch as installers lay it down, and return its interpreter."""
     venv.create(folder / "venv", with_pip=False, symlinks=os.name != "nt")
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    name, content = wheel_file("torch", version, {"torch/__init__.py": f"__version__ = '{version}'\n{body}"})
-    (folder / name).write_bytes(content)
-    pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "--python", str(python)]
-    subprocess.run([*pip, "install", "-q", "--no-index", "--no-deps", str(folder / name)], check=True)
+    _, content = wheel_file("torch", version, {"torch/__init__.py": f"__version__ = '{version}'\n{body}"})
+    with zipfile.ZipFile(io.BytesIO(content)) as wheel:
+        wheel.extractall(sysconfig.get_path("purelib", "venv", {"base": str(folder / "venv")}))
     return str(python)
 
 

@@ -42,7 +42,9 @@ def whole(asker: Asker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     """The address of a static site with its engine."""
     if not shutil.which("npm"):
         pytest.skip("no npm, which fetches Pyodide")
-    pyodide, snapshot = fetch_pyodide(), Path(locate(ROOT / "data"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMPATKB_CACHE", str(ROOT / ".pytest_cache" / "compatkb"))  # it is fetched once
+        pyodide, snapshot = fetch_pyodide(), Path(locate(ROOT / "data"))
     site = Site(asker, live=False, engine_size=engine_size(snapshot, pyodide))
     folder = tmp_path_factory.mktemp("engine") / "site"
     write_tree(folder, few_files(site) | engine_files(site, snapshot, pyodide), ours=MARK)

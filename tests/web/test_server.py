@@ -233,7 +233,14 @@ def test_raw_bytes(live: str) -> None:
     assert httpx.get(f"{live}api/v1/eol", timeout=60).status_code == 200
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.2, *(pytest.param(late, marks=pytest.mark.soak) for late in (0.02, 0.1, 0.4))])
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        0.0,
+        pytest.param(0.2, marks=pytest.mark.long),
+        *(pytest.param(late, marks=pytest.mark.soak) for late in (0.02, 0.1, 0.4)),
+    ],
+)
 def test_ends_at_once(seconds: float) -> None:
     """Ctrl-C ends the server, also before its first answer; `make bench` measures how soon."""
     with serving():
@@ -261,6 +268,7 @@ def test_a_build_ends_at_once(tmp_path: Path, seconds: float) -> None:
     assert (process.returncode, said, list(tmp_path.iterdir())) == (130, [], [])
 
 
+@pytest.mark.long
 def test_a_folder_can_be_shown(site: Any) -> None:
     """`--dir` shows a site that was written."""
     with serving("--dir", os.fspath(site)) as url:
