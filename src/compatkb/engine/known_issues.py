@@ -194,7 +194,19 @@ class KnownIssues:
 
     def grave_at(self, place: Surroundings) -> set[str]:
         """Return the grave issues that are sure to be at a place, by their ids."""
-        return {match.issue.id for match in self.at(place) if not match.unsaid and match.issue.effect in GRAVE}
+        return {issue.id for issue in self._grave if all(self.holds(condition, place) for condition in issue.conditions)}
+
+    @cached_property
+    def _grave(self) -> tuple[KnownIssue, ...]:
+        """The grave issues that a place can be sure to have, as `at` finds them."""
+        return tuple(
+            issue
+            for issue in self.all
+            if issue.ranks
+            and issue.effect in GRAVE
+            and issue.state != "not-reproduced"
+            and any(condition.product not in (SYSTEM, DEVICE) for condition in issue.conditions)
+        )
 
     def clean_cures(self, issue: KnownIssue, place: Surroundings) -> tuple[IssueCure, ...]:
         """Return the cures of an issue that bring no grave issue to a place that has it: steps, and releases."""

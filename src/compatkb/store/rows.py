@@ -175,6 +175,7 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
     )
 
 
+@cache
 def _kept(hint: Any) -> FieldForm:
     if kept := next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, FieldForm)), None):
         return kept
