@@ -13,6 +13,7 @@ from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardwar
 from compatkb.authoring.index_requirements import index_edges, required_always
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import DataProblem, Files
+from compatkb.authoring.shared_imports import shared_imports
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.wheel_platforms import place
 from compatkb.core.platforms import Grid
@@ -77,6 +78,7 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
             knowledge.edges += index_edges(knowledge, file.product.id, listed)
+    knowledge.edges += shared_imports(knowledge)
     keep_kinds_apart(knowledge, problems)
     support_any_hardware(knowledge)
     support_other_systems(knowledge)

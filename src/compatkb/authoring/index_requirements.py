@@ -127,3 +127,15 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
                         in_metadata=kind is not Kind.VERIFIED,
                         extra=asked,
                     )
+
+
+def outside_requirements(knowledge: Knowledge) -> Iterator[tuple[str, int, str, int]]:
+    """Yield what listed elements of a product require always on some platforms, and that is no product: there a chain ends."""
+    for product, elements in knowledge.elements.items():
+        found: dict[tuple[str, int], int] = {}
+        for number, element in enumerate(elements):
+            for requirement in filter(None, map(required_always, element.listed.requires if element.listed else ())):
+                name = str(_normal(requirement.name))
+                if name not in knowledge.distributions and (cells := knowledge.grid.marker_cells(requirement.marker, "")):
+                    found[name, cells] = found.get((name, cells), 0) | 1 << number
+        yield from ((product, mask, name, cells) for (name, cells), mask in found.items())

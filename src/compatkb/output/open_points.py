@@ -40,6 +40,7 @@ class OpenPoints(Names):
                 points += self._wheels(element)
         points += [self._feature(offered) for offered in self.stack.features if offered.level != Certainty.CERTAIN]
         points += self._runtimes(links)
+        points += self._outside()
         whole = Open(
             f"{self._name(self.stack.packages[0].product)} with all that was asked for is not documented",
             None,
@@ -94,6 +95,18 @@ class OpenPoints(Names):
             notes = [note.rstrip(".") for link in pinned if link.one == one for note in self._inferences(link)]
             what = f"the versions of {names} that {self._name(one)} requires are assumed"
             points.append(Open(what, notes[0] if notes else None, "its wheel metadata"))
+        return points
+
+    def _outside(self) -> list[Open]:
+        """Return where what several packages require ends in packages that the data do not hold: nobody judged those."""
+        asked, points = self._requested_packages(), []
+        for element in self.stack.packages if len(asked) > 1 else ():
+            rows = self.facts.outside_requirements(element.product) if element.product in asked else ()
+            here = [row for row in rows if row.mask >> element.idx & 1 and row.cells & self.stack.cells(self.facts)]
+            if names := sorted({row.distribution for row in here}):
+                many = f"{len(names)} packages" if len(names) > 1 else "a package"
+                what = f"{self.build(element)} requires {many} that these data do not have: {shortened(names)}"
+                points.append(Open(what, None, "a resolution by pip"))
         return points
 
     def _unnamed_system(self) -> list[Open]:

@@ -355,12 +355,19 @@ class Presenter(Causes):
         gone = [p for p in near.relaxed if roles[p] in (Role.PACKAGE, Role.LEAF) and p not in members]
         kept = [members[pin.product].label for pin in self.request.pins if pin.product in members and pin.product not in moved]
         changes = [f"move {members[p].product.label} to {members[p].version}" for p in moved]
-        changes += [f"without {self.label(p)}" for p in gone]
+        changes += [self._left_out(p, members.values()) for p in gone]
         changes += [f"without {self.facts.features[p][0]}" for p in near.relaxed if roles[p] == Role.FEATURE]
         changes += [self._elsewhere(stack, p) for p in near.relaxed if roles[p] == Role.DIMENSION]
         if kept and moved:
             return f"keep {listed(kept)}, {listed(changes)}"
         return f"{_SIDES[near.where] if moved else listed(changes)}: {stack.name}"
+
+    def _left_out(self, product: str, members: Iterable[BuildView]) -> str:
+        """Return that a stack goes without a product, or what it has in its place: a package of the same import name."""
+        name = self.facts.products[product].import_name
+        alike = (build for build in members if name and build.product.import_name == name)
+        taken = next((f"{build.name} {build.version} instead of" for build in alike), "without")
+        return f"{taken} {self.label(product)}"
 
     def _elsewhere(self, stack: StackView, dimension: str) -> str:
         """Return the value that a dimension of the machine has to have instead."""

@@ -263,6 +263,15 @@ class Waiver(NamedTuple):
     of_mask: Mask
 
 
+class OutsideRequirement(NamedTuple):
+    """A distribution that metadata of these elements require on some platforms, and that no product of the data has."""
+
+    product: str
+    mask: Mask
+    distribution: str
+    cells: PlatformSet
+
+
 class Route(NamedTuple):
     """A way to reach a device."""
 

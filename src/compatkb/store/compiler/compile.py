@@ -4,11 +4,13 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import date
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
 
+from compatkb.authoring.index_requirements import outside_requirements
 from compatkb.authoring.knowledge_base import Knowledge, cite, end_of_life
 from compatkb.core.names import word_key
 from compatkb.schema import Release, Role
@@ -17,7 +19,7 @@ from compatkb.store.compiler.elements import Interned
 from compatkb.store.compiler.search_index import add_search_index
 from compatkb.store.connection import FORMAT
 from compatkb.store.queries.products import ChannelRecord, ProductDetails, ReleaseRecord, SupportRule
-from compatkb.store.records import GridValue, MetaRecord, Name, Product, Route, Successor
+from compatkb.store.records import GridValue, MetaRecord, Name, OutsideRequirement, Product, Route, Successor
 from compatkb.store.rows import form_of, record_of
 from compatkb.store.tables import TABLES, StoredTable
 
@@ -48,6 +50,7 @@ def compile_snapshot(
         "defect": claims.defects(knowledge),
         "install": claims.installs(knowledge),
         "waiver": claims.waivers(knowledge),
+        "outside": starmap(OutsideRequirement, outside_requirements(knowledge)),
         "channel": _channels(knowledge),
         "route": _routes(knowledge),
         "image": tags.images(knowledge),

@@ -23,6 +23,7 @@ from compatkb.store.records import (
     Elements,
     Event,
     Floor,
+    OutsideRequirement,
     PlatformSet,
     Product,
     Route,
@@ -317,6 +318,11 @@ class SolverQueries:
     def waivers(self) -> tuple[Waiver, ...]:
         """The edges that do not hold beside some products, by what their makers say."""
         return self.records(Waiver, "from waiver order by rowid")
+
+    @memoized
+    def outside_requirements(self, product: str) -> tuple[OutsideRequirement, ...]:
+        """Return what metadata of a product's elements require that is no product of the data."""
+        return self.records(OutsideRequirement, "from outside where product = ? order by rowid", product)
 
     @memoized
     def citations(self, claim: str) -> Sources:
