@@ -51,10 +51,10 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "2026-13-01"], "YYYY-MM-DD", id="bad-date"),
         pytest.param(["resolve", "--torch", "2.4", "--as-of", "yesterday"], "YYYY-MM-DD", id="no-date"),
         pytest.param(["resolve", "--format", "yaml"], "expected text, json, requirements, constraints", id="unknown-format"),
-        pytest.param(["resolve", "--device", "cuda"], "no answers for NVIDIA GPU: compatkb covers", id="device-not-covered"),
-        pytest.param(["resolve", "RTX", "4090"], "no answers for NVIDIA GPU: compatkb covers", id="gpu-of-another-vendor"),
+        pytest.param(["resolve", "--device", "cuda"], "'cuda' is an NVIDIA GPU; compatkb covers", id="device-not-covered"),
+        pytest.param(["resolve", "RTX", "4090"], "'RTX 4090' is an NVIDIA GPU; compatkb covers", id="gpu-of-another-vendor"),
         pytest.param(["resolve", "torch2.8"], "did you mean: compatkb resolve torch==2.8\n", id="version-without-a-gap"),
-        pytest.param(["resolve", "rocm"], "no answers for AMD GPU: compatkb covers", id="device-not-covered-as-a-word"),
+        pytest.param(["resolve", "rocm"], "'rocm' is an AMD GPU; compatkb covers", id="device-not-covered-as-a-word"),
         pytest.param(
             ["resolve", "B580", "ubunt"],
             "did you mean: compatkb resolve B580 ubuntu26.04\n  or: ubuntu25.10, ubuntu25.04, ubuntu24.10, ubuntu24.04",

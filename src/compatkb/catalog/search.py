@@ -11,7 +11,7 @@ from compatkb.store.reader import Snapshot
 
 KINDS = (
     "product", "application", "feature", "release", "value", "event", "image", "advisory", "dispute", "statement", "claim",
-    "symptom", "library", "graphics",
+    "symptom", "issue", "library", "graphics",
 )  # fmt: skip
 """Kinds of records, in the order in which equally good ones are shown."""
 

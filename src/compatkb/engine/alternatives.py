@@ -94,6 +94,13 @@ class Neighbours:
         other = Alternative(("device",), "best", stack)
         return (other, *near) if is_moved else (*near, other)
 
+    def without_bare_parts(self, near: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+        """Return what is near after the best stack without the parts of a machine that were named without a version."""
+        bare = tuple(name for name in self.request.bare if self.facts.products[name].role == Role.DIMENSION)
+        free = self.request._replace(bare=tuple(name for name in self.request.bare if name not in bare))
+        stack = stack_of(_best(self._problems(free))) if bare else None
+        return (Alternative(bare, "best", stack), *near) if stack else near
+
     def for_served_devices(self, pins: Iterable[Pin]) -> tuple[Alternative, ...]:
         """Return the best stack for each device that is served, with the builds for it of the releases that some pins name."""
         served = {}

@@ -66,7 +66,8 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
 
     def complete() -> Answer:
         way_out = asked.way_out(named)
-        return answer._replace(nearest=asked.with_other_device(asked.nearest(conflicts)), beside=way_out)
+        near = asked.without_bare_parts(asked.with_other_device(asked.nearest(conflicts)))
+        return answer._replace(nearest=near, beside=way_out)
 
     return _completed(answer, near, complete)
 

@@ -12,7 +12,7 @@ from compatkb.core.record import NamedTuple, record, replaced
 from compatkb.core.vocabulary import ANY_VERSION, FOREVER, Certainty, Kind, Role
 from compatkb.engine.availability import PLATFORM, Availability
 from compatkb.engine.candidates import Candidates
-from compatkb.engine.known_issues import IssueCondition, Surroundings, known_issues
+from compatkb.engine.known_issues import IssueCondition, Surroundings, gpus_meant, known_issues
 from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import EVERY, Edge, ElementSet, Pin, PlatformSet, Request, newest_first
@@ -64,11 +64,13 @@ class Context:
     channels: frozenset[str] | None  # the only indexes that packages are taken from
     extras: frozenset[tuple[str, str]]  # products with the extras that are asked for
     machine: tuple[Pin, ...] = ()  # the parts of the machine that are pinned
+    gpus: int = 1  # in use together, at the least
 
     @cached_property
     def _plain(self) -> "Context":
         """The same without the machine, which shares what it says with all machines; itself where nothing of it is pinned."""
-        return _kept(replaced(self, hardware=0, machine=())) if self.hardware or self.machine else self
+        is_plain = not self.hardware and not self.machine and self.gpus == 1
+        return self if is_plain else _kept(replaced(self, hardware=0, machine=(), gpus=1))
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -182,7 +184,8 @@ class Context:
         platforms = 0
         for defect in self.facts.defects:
             on_all = not defect.hardware or (self.hardware and not self.hardware & ~defect.hardware)
-            if defect.product == product and defect.mask >> idx & 1 and on_all and self._has(defect.beside):
+            meant = defect.product == product and defect.mask >> idx & 1 and defect.gpus <= self.gpus
+            if meant and on_all and self._has(defect.beside):
                 platforms |= defect.cells if not defect.devices or self.device in defect.devices else 0
         return platforms
 
@@ -405,4 +408,4 @@ def context_of(facts: Snapshot, request: Request, device: str, *, certain_only: 
     pin, days = request.pin("hardware"), (request.as_of, request.today, request.lists_until)
     hardware, taken = pin.mask if pin else 0, (request.uploaded_until, request.channels, request.extras)
     machine = tuple([each for each in request.pins if facts.products[each.product].machine])
-    return _kept(Context(facts, device, hardware, *days, certain_only, *taken, machine))
+    return _kept(Context(facts, device, hardware, *days, certain_only, *taken, machine, gpus_meant(facts, request)))

@@ -186,6 +186,8 @@ class KnownIssues:
             pin.product: pin.mask for pin in pins if self.facts.products[pin.product].role == Role.DIMENSION and not pin.extra
         }
         versions = {pin.product: (pin.extra,) for pin in pins if pin.extra}
+        if (gpus := gpus_meant(self.facts, request)) > 1:
+            versions[GPUS] = (str(gpus),)
         return Surroundings(versions | {element.product: (element.version,) for element in packages}, masks)
 
     def is_flawed(self, place: Surroundings) -> bool:
@@ -234,6 +236,12 @@ def _within(product: Product | None, spec: str, version: str) -> bool | None:
         return matches(spec, version) if scheme is Scheme.PEP440 else admits(scheme, spec, version)
     except ValueError:
         return None
+
+
+def gpus_meant(facts: Snapshot, request: Request) -> int:
+    """Return how many GPUs are in use together, at the least, where a request needs features that say so."""
+    needed = {pin.product for pin in request.pins if pin.need}
+    return max((record.gpus for record in facts.feature_records() if record.id in needed), default=1) if needed else 1
 
 
 @lru_cache(maxsize=8)

@@ -1,11 +1,15 @@
 """Narrowing before the search: drops candidates without a platform, and those that no candidate of another product admits."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 
-from compatkb.core.vocabulary import Certainty
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import conflicts_beside
 from compatkb.store.records import ElementSet, PlatformSet, newest_first
+
+_INSTALLED = (Role.PACKAGE, Role.COMPANION)
 
 
 def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSet], PlatformSet]:
@@ -74,6 +78,7 @@ def _narrow(
                     queue.append(other)
         if not queue:
             queue += _needing_dropped(problem, domains, listed, platforms)
+            queue += _unvouched_dropped(problem, domains, listed, platforms) if known_only and not queue else []
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
@@ -89,4 +94,21 @@ def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: s
                 if needing != fit:
                     domains[product] &= ~needing | fit
                     dropped.append(product)
+    return dropped
+
+
+def _unvouched_dropped(
+    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet
+) -> list[str]:
+    """Drop candidates that no candidate of another product speaks for on any platform; return required ones that had such."""
+    dropped = []
+    for product in (product for product in sorted(listed) if problem.facts.products[product].role in _INSTALLED):
+        witnesses = [other for other in problem.partners[product] if problem.is_witness(other)]
+        if product == problem.route.provider or not listed.issuperset(witnesses):
+            continue
+        tables = problem.partners[product]
+        left = reduce(or_, (tables[other].supported_beside(domains[other], platforms) for other in witnesses), 0)
+        if domains[product] & ~left:
+            domains[product] &= left
+            dropped += [product] if product in problem.required else []
     return dropped

@@ -1,7 +1,8 @@
 """One problem of the search: a device reached over one route, with everything that the request fixed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.record import record, replaced
@@ -359,7 +360,7 @@ class Problem:
         others = [
             (other, number)
             for other, number in present
-            if other != product and roles[other].role not in SILENT and not roles[other].machine and other not in brought
+            if other != product and self.is_witness(other) and other not in brought
         ]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0
@@ -379,6 +380,11 @@ class Problem:
             certain, inferred = certain & ~only, inferred | (certain & only)
         return certain, inferred
 
+    def is_witness(self, product: str) -> bool:
+        """Return whether what a product says of others speaks for them."""
+        known = self.facts.products[product]
+        return known.role not in SILENT and not known.machine
+
     def _brought(self, product: str, idx: int, present: Iterable[Member]) -> set[str]:
         """Return what comes along only because a build for one device needs it: it speaks of the device to nobody."""
         listed = self.facts.elements(product)
@@ -390,16 +396,18 @@ class Problem:
     def _beside_machine(self, product: str, idx: int, present: Mapping[str, int]) -> tuple[PlatformSet, PlatformSet]:
         """Return where a stack can count on a part of the machine: for certain, and by inference.
 
-        A runtime much older than what brings the device is no more than likely to do, unless somebody names the two.
+        A driver or runtime that nobody names with a member of the stack is no more than likely to do; one much older than what
+        brings the device, unless somebody names these two.
         """
         every, provider = self.facts.all_platforms, self.route.provider
         number = present.get(provider, ABSENT)
         if self.facts.products[product].machine != "runtime" or not 0 <= number < self.facts.sizes[provider]:
             return every, 0
         made, known_until = self.facts.elements(provider)[number].since, self._known_until(product, idx)
-        if made is None or known_until is None or made - known_until <= _RUNTIME_SERVES:
-            return every, 0
-        return self.relation(product, idx, provider, number).certain, every
+        is_old = made is not None and known_until is not None and made - known_until > _RUNTIME_SERVES
+        naming = {provider: number} if is_old else present
+        named = (self.relation(product, idx, other, n).certain for other, n in naming.items() if n >= 0 and other != product)
+        return reduce(or_, named, 0), every
 
     def _known_until(self, product: str, idx: int) -> int | None:
         """Return the last day on which a part of the machine can have come out, by the next dated one; None if none is."""

@@ -14,7 +14,8 @@ verified    supported                                      nothing: a positive l
 """
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
@@ -188,14 +189,19 @@ class RelationTable:
     def _supported(self, idx: int) -> ElementSet:
         """Return the second product's elements that something supports beside an element, on any platform."""
         supported = 0
-        for of_mask, to_mask in self._supporting:
+        for of_mask, to_mask, _ in self._supporting:
             supported |= to_mask if of_mask >> idx & 1 else 0
         return supported
 
     @cached_property
-    def _supporting(self) -> list[tuple[ElementSet, ElementSet]]:
-        own = [(edge.of_mask, edge.to_mask) for edge in self._edges if _supports(edge)]
-        return own + [(edge.to_mask, edge.of_mask) for edge in self._back if _supports(edge)]
+    def _supporting(self) -> list[tuple[ElementSet, ElementSet, PlatformSet]]:
+        own = [(edge.of_mask, edge.to_mask, edge.supported_on) for edge in self._edges if _supports(edge)]
+        return own + [(edge.to_mask, edge.of_mask, edge.supported_on) for edge in self._back if _supports(edge)]
+
+    def supported_beside(self, candidates: ElementSet, platforms: PlatformSet) -> ElementSet:
+        """Return the first product's elements that something supports beside some of the second product's."""
+        beside = (mask for mask, others, where in self._supporting if others & candidates and where & platforms)
+        return reduce(or_, beside, 0)
 
 
 def _supports(edge: Edge) -> bool:

@@ -83,9 +83,13 @@ class Search:
         return self._assigned()
 
     def _witnesses(self, product: str) -> list[str]:
-        """Return the products that can support the candidates of one, in a stack that holds both."""
+        """Return the products that can support the candidates of one, in a stack that holds both.
+
+        How well the provider does on a runtime of the machine is judged whether or not the two speak of each other.
+        """
         roles = self.problem.facts.products
-        return [other for other in self.problem.partners[product] if roles[other].role not in SILENT]
+        others = [other for other in self.problem.partners[product] if roles[other].role not in SILENT]
+        return [*others, self.problem.route.provider] if roles[product].machine else others
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
@@ -171,11 +175,20 @@ class Search:
                 if extended[due] != ABSENT:
                     left = left.limited_to(self._needed(due, extended))
             left = self._left_open(left, dearer)
-            if left.anywhere:
+            if left.anywhere and not self._lacks_any(depth, extended, left.anywhere):
                 before = len(self._found)
                 self._extend(depth + 1, extended, left, dearer)
                 if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(support, cost)):
                     return
+
+    def _lacks_any(self, depth: int, chosen: dict[str, int], platforms: PlatformSet) -> bool:
+        """Return whether a product that has to be there, and is still to be chosen, has no candidate beside those chosen."""
+        left = (product for product in self._order[depth + 1 :] if product not in self.problem.placeholders)
+        return any(
+            product not in self._optional or not platforms & ~self._needed(product, chosen)
+            for product in left
+            if not self._admitted(product, chosen, platforms)
+        )
 
     def _is_beaten(self, support: Support, cost: Cost) -> bool:
         """Return whether nothing that can become of members with this support and cost is better than what was found."""

@@ -30,6 +30,7 @@ _WORDS = {"supported": "yes", "not-supported": "no", None: "unknown"}
 _DENIALS = ("not-supported", "removed")
 _ORDER = ("supported", "beta", "prototype", "not-supported", "removed")
 """What a series is said to be where several things are said of it."""
+_EXACT = re.compile(r"[\w.-]+==[\w.+!-]+")
 _NEEDS = re.compile(r"Needs .{1,30}\.$")
 """A note that is short enough for a cell: what a feature requires."""
 
@@ -184,12 +185,16 @@ def _statement(head: str, statement: Content, indent: str) -> list[str]:
 
 
 def asked_features(facts: Snapshot, words: Sequence[str], clock: Clock) -> Features:
-    """Return the features that words ask for, as `resolve` reads words; one name may be a feature's. Raises UsageError."""
+    """Return the features that words ask for, as `resolve` reads words; one name may be a feature's. Raises UsageError.
+
+    As `show` reads it, `ipex==2.8` is the series: nothing is installed here.
+    """
     needs = []
     if len(words) == 1:
         with suppress(UsageError):
             needs.append(find_feature(facts, words[0]))
-    return Features(facts, clock.day, make_request(facts, (), () if needs else words, (), clock, needs))
+    named = [part for word in words for part in (word.split("==") if _EXACT.fullmatch(word) else [word])]
+    return Features(facts, clock.day, make_request(facts, (), () if needs else named, (), clock, needs))
 
 
 def features_json(asked: Features) -> str:

@@ -47,6 +47,19 @@ def _quoted(word: str) -> str:
 Content = dict[str, Any]
 
 
+def _unknown_tag(facts: Snapshot, repository: str, tag: str, rows: Sequence[ImageRecord]) -> str:
+    """Return that a repository has no such tag, its newest ones for that device, and how to go on where they hold an end."""
+    alike = [row for row in rows if row.device in tag.lower()] or list(rows)
+    details = facts.every_product_details()
+    held = [part.product for part in facts.contents_of(alike[0].id)]
+    ended = [f"{facts.products[name].label} ended {details[name].eol}" for name in dict.fromkeys(held) if details[name].eol]
+    device = alike[0].device
+    own = f"\n  {listed(ended)}; an image of your own: compatkb resolve torch {device} --format dockerfile" if ended else ""
+    newest = ", ".join(row.name for row in alike[:2])
+    told = f"{repository} has no tag {tag!r} that the data know\n  newest: {newest}; all: compatkb show {repository}"
+    return told + own
+
+
 def repository_content(facts: Snapshot, name: str, day: date) -> Content:
     """Return the tags of an image repository, or one of them (`repository:tag`), with all that is known; raises UsageError."""
     repository, _, tag = name.partition(":")
@@ -56,7 +69,7 @@ def repository_content(facts: Snapshot, name: str, day: date) -> Content:
         raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}")
     chosen = [row for row in rows if row.name == tag] if tag else rows
     if not chosen:
-        raise UsageError(f"{repository} has no tag {tag!r} that the data know; `compatkb show {repository}` lists them")
+        raise UsageError(_unknown_tag(facts, repository, tag, rows))
     tags = []
     for image in chosen:
         fitting = facts.runs_for(image)

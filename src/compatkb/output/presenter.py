@@ -379,8 +379,12 @@ class Presenter(Causes):
         if self.facts.products[dimension].machine:
             return f"use {self._demanded(dimension) or f'another {self.label(dimension)}'}"
         values = [value.id for value in stack.arch] if dimension == ARCH else stack.known.get(dimension, ())
-        if not values:  # whatever hardware there is: its processor will do
-            return f"on {stack.device.name}"
+        if not values:
+            pin = self.request.pin(dimension)
+            made_for = self.facts.elements(dimension).of(pin.mask) if pin else []
+            if dimension == HARDWARE or any(e.devices and stack.device.id not in e.devices for e in made_for):
+                return f"on {stack.device.name}"  # whatever hardware there is: its processor will do
+            return f"without {self.label(dimension)}"
         return f"use {self.label(dimension)} {values[0]}"
 
     def _demanded(self, part: str) -> str:

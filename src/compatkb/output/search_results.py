@@ -10,7 +10,7 @@ from compatkb.output.things import shortened
 
 _HEADS = {
     "advisory": "security", "value": "platform", "symptom": "error", "graphics": "GPU", "claim": "requirement",
-    "statement": "feature",
+    "statement": "feature", "issue": "known issue",
 }  # fmt: skip
 """What kinds of records are called, where that is not their name."""
 _TYPED = ("product", "application", "feature", "release", "value", "advisory")

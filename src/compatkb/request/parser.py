@@ -286,13 +286,16 @@ class _WordReader:
                 self._serves(pin, device) for device in every
             ):
                 only = self.facts.elements(pin.product).of(pin.mask)[0].devices
-                uncovered += [Suggestions(self.facts).not_covered(device, pins.values()) for device in sorted(only)]
+                said = pin.text.removeprefix(pin.product).lstrip("= ")
+                uncovered += [Suggestions(self.facts).not_covered(device, said, pins.values()) for device in sorted(only)]
         if not asked:
             fixed = [pin for pin in whole if self.facts.products[pin.product].role is Role.DIMENSION]
             fitting = [d for d in every if all(self._serves(pin, d) for pin in whole)]
             fitting = fitting or [d for d in every if all(self._serves(pin, d) for pin in fixed)]
             if len(fitting) > 1 and (hardware := pins.get("hardware")) and self._is_brought_by(hardware, fitting[0]):
                 fitting = fitting[:1]
+            if any(self.facts.products[name].machine == "runtime" for name in pins):  # the driver of a GPU means its device
+                fitting = [device for device in fitting if self.facts.needs_graphics(device)] or fitting
             return self.facts.unasked_devices(fitting.__contains__)
         devices: list[str] = []
         names = [e.version for e in self.facts.elements("device")]
@@ -302,7 +305,7 @@ class _WordReader:
             if not meant:
                 problems.append(f"unknown device {text!r}{suggest(close(text, every)) or listing(every)}")
             others = [name for name in meant if name not in every]
-            uncovered += [Suggestions(self.facts).not_covered(name, pins.values()) for name in others]
+            uncovered += [Suggestions(self.facts).not_covered(name, text, pins.values()) for name in others]
             devices += meant
         return tuple(dict.fromkeys(devices))
 

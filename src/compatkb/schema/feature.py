@@ -60,6 +60,7 @@ class Feature(Record):
     product: ProductId  # the product that it is part of
     aliases: tuple[Text, ...] = ()
     needs: tuple[Brought, ...] = ()  # products that a stack must then hold
+    gpus: int = Field(default=1, ge=1)  # who uses it has so many in use together, at the least
     replaced_by: SuccessorEntry | None = None
     note: Text | None = None
 

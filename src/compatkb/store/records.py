@@ -224,6 +224,7 @@ class Defect(NamedTuple):
     cells: PlatformSet  # platforms on which they have it
     hardware: Mask  # hardware elements on which alone they have it; 0: any
     beside: Annotated[list[tuple[str, str, int]], Json]  # parts of the machine with a specifier and its elements: each of them
+    gpus: int = 1  # in use together, at the least
 
 
 class Advisory(NamedTuple):

@@ -67,13 +67,14 @@ class Suggestions:
         near_by = [*below[:-3:-1], *above[:1]] if below else above[:3]
         return f"\n  nearest: {', '.join(near_by)}"
 
-    def not_covered(self, device: str, pins: Collection[Pin]) -> str:
-        """Return why there are no answers for a device that no route reaches, and what is known of pinned versions on it."""
+    def not_covered(self, device: str, word: str, pins: Collection[Pin]) -> str:
+        """Return why there are no answers for a word that means a device which no route reaches, and what is known of it."""
         record = self.facts.release("device", device)
         note = (record.note if record else None) or "no way to use it is known"
         first, _, more = note.partition(". ")
         name = (record.name if record else None) or device
-        why = f"no answers for {name}: {first}" + (f"\n  {more.removesuffix('.')}" if more else "")
+        article = "an" if re.match(r"[AEIOU]|N(?=[A-Z])", name) else "a"
+        why = f"{word!r} is {article} {name}; {first.removesuffix('.')}" + (f"\n  {more.removesuffix('.')}" if more else "")
         return why + self._known_for(device, pins)
 
     def _known_for(self, device: str, pins: Collection[Pin]) -> str:

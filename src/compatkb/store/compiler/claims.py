@@ -1,6 +1,8 @@
 """Rows of the snapshot about claims: edges, citations, scopes, advisories, install recipes; disputes, features, events."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from compatkb.authoring.disputes import disputes_of, open_claims
 from compatkb.authoring.feature_products import claim_id
@@ -209,7 +211,7 @@ _GRAVE = (Effect.WRONG_RESULT, Effect.CRASH, Effect.HANG, Effect.INSTALL)
 
 
 def defects(knowledge: Knowledge) -> Iterator[Defect]:
-    """Yield the grave issues of releases of one package on some machine: no other package, and no second GPU, comes to it."""
+    """Yield the grave issues of releases of one package on some machine; what they bring of runtimes is theirs."""
     for issue in (issue for file in knowledge.files.issues for issue in file.issue):
         ranges = {condition.product: condition.range or "" for condition in issue.where if condition.product}
         beside = [
@@ -217,8 +219,9 @@ def defects(knowledge: Knowledge) -> Iterator[Defect]:
             for product, spec in ranges.items()
             if product in knowledge.products and knowledge.products[product].machine
         ]
-        packages = ranges.keys() - {product for product, _, _ in beside}
-        if not issue.ranks or issue.effect not in _GRAVE or issue.gpus > 1 or len(packages) != 1:
+        leaves = [each for each in ranges if each in knowledge.products and knowledge.products[each].role is Role.LEAF]
+        packages = ranges.keys() - {product for product, _, _ in beside} - set(leaves)
+        if not issue.ranks or issue.effect not in _GRAVE or len(packages) != 1:
             continue
         product = packages.pop()
         if product not in knowledge.products or knowledge.products[product].role not in (Role.PACKAGE, Role.COMPANION):
@@ -228,7 +231,16 @@ def defects(knowledge: Knowledge) -> Iterator[Defect]:
             cells &= knowledge.grid.cells((system,))
         devices = tuple(condition.device for condition in issue.where if condition.product == product and condition.device)
         mask = _affected(knowledge, issue, product, ranges[product])
-        yield Defect(product, mask, issue.id, devices, cells, knowledge.hardware(issue.hardware), beside)
+        for leaf in leaves:  # what newer releases bring is known, so nothing is concluded of them
+            brought = _bringing(knowledge, product, leaf, knowledge.matching(leaf, ranges[leaf]))
+            mask &= knowledge.matching(product, ranges[product]) & brought
+        yield Defect(product, mask, issue.id, devices, cells, knowledge.hardware(issue.hardware), beside, issue.gpus)
+
+
+def _bringing(knowledge: Knowledge, product: str, leaf: str, versions: int) -> int:
+    """Return the elements of a product that require a runtime in no other than some of its versions."""
+    needs = (e for e in knowledge.edges if (e.of, e.to, e.kind) == (product, leaf, Kind.NEEDS))
+    return reduce(or_, (e.of_mask for e in needs if e.to_mask and not e.to_mask & ~versions), 0)
 
 
 def _affected(knowledge: Knowledge, issue: IssueEntry, product: str, spec: str) -> int:

@@ -113,6 +113,7 @@ class _Records:
         yield from self.disputes()
         yield from self.claims()
         yield from self.symptoms()
+        yield from self.issues()
         yield from self.libraries()
         yield from self.graphics()
         yield from self.applications()
@@ -275,6 +276,15 @@ class _Records:
             remarks = _some(record["note"], *record["by"], *record["requires"])
             title = key if key == record["name"] else f"{key}: {record['name']}"
             yield Searchable("application", None, None, title, names, remarks, ("compatkb", "show", key), place)
+
+    def issues(self) -> Iterator[Searchable]:
+        for place, record in enumerate(self.facts.guide_records("issue")):
+            product = next((each["product"] for each in record["where"] if each["product"] in self.facts.products), None)
+            names = (record["title"], record["id"], *record["aliases"], *record["signs"])
+            cures = (text for cure in record["cures"] for text in (cure["to"], cure["do"]))
+            title = f"{record['title']} ({', '.join(record['aliases'][:1]) or record['state']})"
+            shown = ("compatkb", "show", product or "torch")
+            yield Searchable("issue", product, None, title, names, _some(record["note"], *cures), shown, place)
 
     def symptoms(self) -> Iterator[Searchable]:
         causes = {record["id"]: record for record in self.facts.guide_records("cause")}

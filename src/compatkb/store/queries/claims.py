@@ -71,6 +71,7 @@ class FeatureRecord(NamedTuple):
     aliases: Texts
     note: str | None
     sources: SourceList
+    gpus: int = 1  # who uses it has so many in use together, at the least
 
 
 class StatementRecord(NamedTuple):
