@@ -72,6 +72,9 @@ def test_what_installs_a_package_denies_another_of_its_import_name(tmp_path: Pat
     both = present(facts, resolve(facts, request(facts, {"mine": "1.0", "yours": "1.0"})))
     assert both.verdict is Verdict.DOES_NOT_WORK
     assert both.causes[0].message == "mine and yours install the same Python package, shared: the later overwrites the other"
+    yours["claim"].append(needs("yours", "mine"))
+    facts = universe(tmp_path.joinpath("more"), [torch, mine, yours])
+    assert resolve(facts, request(facts, {"mine": "1.0", "yours": "1.0"})).verdict is not Verdict.DOES_NOT_WORK
 
 
 @pytest.mark.parametrize(("torch", "right"), [("2.8.0+xpu", Verdict.DOES_NOT_WORK), ("2.8.0", Verdict.WORKS)])

@@ -11,9 +11,9 @@ from compatkb.schema import Basis, Claim, Kind, ProductHead
 def shared_imports(knowledge: Knowledge) -> tuple[KnowledgeEdge, ...]:
     """Return what follows from equal import names: two products deny each other, and what installs one denies the other.
 
-    A pair of which a curator says so already is left as it is.
+    Two that speak of each other have said how they go together.
     """
-    told = {frozenset((edge.of, edge.to)) for edge in knowledge.edges if edge.kind is Kind.BREAKS}
+    told = {frozenset((edge.of, edge.to)) for edge in knowledge.edges}
     heads = [head for head in knowledge.products.values() if head.import_name and head.distribution]
     pairs = [pair for pair in permutations(heads, 2) if pair[0].import_name == pair[1].import_name]
     return tuple(edge for one, other in pairs for edge in _denials(knowledge, one, other, told))

@@ -50,7 +50,8 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
     records = _of_kind(facts, wanted, until) or sorted(
         facts.search_records(wanted, until), key=lambda record: _order(record, key)
     )
-    records = records or [record for record in facts.records_of_kind("symptom") if _is_within(record, text)]
+    if all(record.kind == "issue" for record in records):  # nothing says what it means in general, or there is nothing
+        records = [*(record for record in facts.records_of_kind("symptom") if _is_within(record, text)), *records]
     if records:
         return SearchResult(wanted, tuple(_hit(record, wanted) for record in records), (), ())
     alone = tuple((word, facts.count_records(word, until)) for word in wanted)

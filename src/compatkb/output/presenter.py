@@ -382,7 +382,7 @@ class Presenter(Causes):
         if not values:
             pin = self.request.pin(dimension)
             made_for = self.facts.elements(dimension).of(pin.mask) if pin else []
-            if dimension == HARDWARE or any(e.devices and stack.device.id not in e.devices for e in made_for):
+            if dimension in (HARDWARE, DEVICE) or any(e.devices and stack.device.id not in e.devices for e in made_for):
                 return f"on {stack.device.name}"  # whatever hardware there is: its processor will do
             return f"without {self.label(dimension)}"
         return f"use {self.label(dimension)} {values[0]}"

@@ -13,6 +13,8 @@ _HEADS = {
     "statement": "feature", "issue": "known issue",
 }  # fmt: skip
 """What kinds of records are called, where that is not their name."""
+_MOST = {"issue": 5}
+"""Of what there is most in every search, so many are shown."""
 _TYPED = ("product", "application", "feature", "release", "value", "advisory")
 """Kinds whose command names what they are."""
 
@@ -41,7 +43,7 @@ def search_lines(search_result: SearchResult, edition: Edition, limit: int) -> l
     for kind, group in shown.items():
         lines += [
             Line(_HEADS.get(kind, kind), "heading"),
-            *columns(_signs(group) if kind == "symptom" else dict.fromkeys(map(_row, group))),
+            *columns(_signs(group) if kind == "symptom" else dict.fromkeys(map(_row, group[: _MOST.get(kind)]))),
         ]
     more = [f"--limit {len(hits)}: {len(hits) - limit} more"] if len(hits) > limit else []
     count = f"{len(hits)} result{'' if len(hits) == 1 else 's'}"
@@ -54,6 +56,9 @@ def _command(hit: SearchHit) -> str:
 
 def _row(hit: SearchHit) -> tuple[str, str]:
     """Return what a hit is, as a command names it, and the text that was found."""
+    if hit.kind == "issue":  # its title and thread say what it is, whichever sign was found
+        title, _, thread = hit.title.rpartition(" (")
+        return title, thread.removesuffix(")")
     if hit.kind not in _TYPED:
         return hit.title, hit.text
     name = " ".join(shlex.split(hit.command)[2:])

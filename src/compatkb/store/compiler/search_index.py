@@ -281,10 +281,9 @@ class _Records:
         for place, record in enumerate(self.facts.guide_records("issue")):
             product = next((each["product"] for each in record["where"] if each["product"] in self.facts.products), None)
             names = (record["title"], record["id"], *record["aliases"], *record["signs"])
-            cures = (text for cure in record["cures"] for text in (cure["to"], cure["do"]))
             title = f"{record['title']} ({', '.join(record['aliases'][:1]) or record['state']})"
             shown = ("compatkb", "show", product or "torch")
-            yield Searchable("issue", product, None, title, names, _some(record["note"], *cures), shown, place)
+            yield Searchable("issue", product, None, title, names, (), shown, place)
 
     def symptoms(self) -> Iterator[Searchable]:
         causes = {record["id"]: record for record in self.facts.guide_records("cause")}
