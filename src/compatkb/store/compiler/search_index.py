@@ -282,7 +282,7 @@ class _Records:
             product = next((each["product"] for each in record["where"] if each["product"] in self.facts.products), None)
             names = (record["title"], record["id"], *record["aliases"], *record["signs"])
             title = f"{record['title']} ({', '.join(record['aliases'][:1]) or record['state']})"
-            shown = ("compatkb", "show", product or "torch")
+            shown = ("compatkb", "show", product) if product else ("compatkb", "search", record["id"])
             yield Searchable("issue", product, None, title, names, (), shown, place)
 
     def symptoms(self) -> Iterator[Searchable]:
