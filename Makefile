@@ -9,7 +9,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # Three for two processors: many tests wait, for a kill or for an index that is silent. What was skipped is told.
 PYTEST := $(BIN)/python -m pytest --quiet -rs -n 3
 LOCK := .github/requirements.txt
-QUICK := -m "not long and not soak and not online" --hypothesis-profile=few
+SUITE ?= quick
+MARKS_quick := not long and not soak and not online
+MARKS_long := long and not soak and not online
+MARKS_all := not soak and not online
+QUICK := -m "$(MARKS_quick)" --hypothesis-profile=few
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,14 +47,11 @@ run: $(VENV)/made ## set up, and answer: which versions for torch 2.4 on xpu?
 	@echo "ask more with $(BIN)/compatkb --help"
 	@echo "or as a page: $(BIN)/compatkb web serve, then open http://localhost:8000/"
 
-test: checked ## set up, and run lint, types and tests, those of the site in a browser too
-	$(PYTEST) $(QUICK)
+test: checked ## set up, and run lint, types and tests, those of the site in a browser too; SUITE=all: the long ones as well, as CI does
+	$(PYTEST) -m "$(MARKS_$(SUITE))" --hypothesis-profile=few
 
 test-long: $(VENV)/made-dev chromium ## what `make test` leaves out: attacks, kills, real installers, brute force, later days
-	$(PYTEST) -m "long and not soak and not online" --hypothesis-profile=few
-
-test-all: checked ## both in one run, as CI does: what takes long to make is made once
-	$(PYTEST) -m "not soak and not online" --hypothesis-profile=few
+	$(PYTEST) -m "$(MARKS_long)" --hypothesis-profile=few
 
 checked: $(VENV)/made-dev chromium
 	$(BIN)/ruff check .
@@ -120,5 +121,5 @@ bench-scale: $(VENV)/made-dev ## answers over 3, 10 and 30 times as many release
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .soak site site-docs build dist .mypy_cache .ruff_cache .pytest_cache
 
-.PHONY: backtest help locked lock run test test-long test-all checked test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
+.PHONY: backtest help locked lock run test test-long checked test-soak test-later same same-update test-web chromium web docs pages generate soak soak-web \
 	soak-properties bench bench-check bench-scale clean

@@ -60,7 +60,7 @@ def test_hand_checked_answer(path: Path, run: Callable[..., Run], facts: Snapsho
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", CASES[::5], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES[::15], ids=lambda path: path.stem)
 def test_first_answer_is_the_same(path: Path, cold_run: Callable[..., Run], request: pytest.FixtureRequest) -> None:
     """A command that has to read all that it needs prints what one prints that finds it read, as the other tests do."""
     args = tomllib.loads(path.read_text(encoding="utf-8"))["args"]

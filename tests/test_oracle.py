@@ -71,11 +71,11 @@ def wrong(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     return differences(oracle, facts, case) + broken_promises(oracle, facts, case) + unsound_causes(facts, case)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_every_torch_series(oracle: Oracle, facts: Snapshot, device: str) -> None:
+@pytest.mark.parametrize(("device", "pythons"), [("xpu", ()), ("cpu", FEW), pytest.param("cpu", (), marks=SOAK)])
+def test_every_torch_series(oracle: Oracle, facts: Snapshot, device: str, pythons: tuple[str, ...]) -> None:
     """For each torch series, route, Python and system: the best stack of the engine is the best of all combinations."""
     for series in releases(oracle.knowledge, "torch", 2):
-        assert wrong(oracle, facts, Case(device, TODAY, {"torch": series})) == []
+        assert wrong(oracle, facts, Case(device, TODAY, {"torch": series}, pythons=pythons)) == []
 
 
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64", "arm64"])
@@ -105,7 +105,7 @@ def test_every_torch_series_beside_another_product(oracle: Oracle, facts: Snapsh
 
 
 @pytest.mark.parametrize("product", ["glibc", *(pytest.param(name, marks=SOAK) for name in MACHINE[:3])])
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", ["xpu", pytest.param("cpu", marks=SOAK)])  # of which the next but one has systems, too
 def test_every_machine(oracle: Oracle, facts: Snapshot, product: str, device: str) -> None:
     """Each known hardware, driver, oneAPI and glibc, pinned in turn."""
     for value in releases(oracle.knowledge, product):

@@ -89,6 +89,8 @@ def test_screen(path: Path, run: Callable[..., Run], monkeypatch: pytest.MonkeyP
         path.write_text(f"{head}\n{done.out or done.err}", encoding="utf-8")
         return
     assert (done.out or done.err).splitlines() == lines
+    for demand in (limits, vocabulary, labels_of_one_set, glossary):
+        demand(words, lines)
 
 
 def test_there_are_enough_screens() -> None:
@@ -100,33 +102,29 @@ def test_there_are_enough_screens() -> None:
     assert len(negative) >= 30
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_limits(path: Path) -> None:
-    """A screen (but of files) has 24 lines, text within 80 columns, commands whole, the first one early, nothing twice."""
-    lines = shown(path)[1]
+def limits(words: list[str], lines: list[str]) -> None:
+    """Demand 24 lines (but of files), text within 80 columns, commands whole, the first one early, nothing twice."""
     commands = [line for line in lines if COMMAND.match(line)]
-    assert len(lines) <= HEIGHT or shown(path)[0][0] in ("check", "migrate")  # which hide no finding
+    assert len(lines) <= HEIGHT or words[0] in ("check", "migrate")  # which hide no finding
     for line in lines:
         unbroken = max(line.split(), key=len, default="")
         assert len(line) <= WIDTH or line in commands or len(line) - len(unbroken) <= MARGIN, line
     for line in commands:
         assert line.count("'") % 2 == 0
         assert line.count('"') % 2 == 0
-    if shown(path)[0][0] in ("resolve", "explain") and is_positive(lines) and "no install command" not in "\n".join(lines):
+    if words[0] in ("resolve", "explain") and is_positive(lines) and "no install command" not in "\n".join(lines):
         assert any(COMMAND.match(line) for line in lines[:FIRST_COMMAND])
     own = [line for line in lines if line not in commands and not QUOTED.match(line) and not line.startswith("    fix: ")]
     said = [line.strip() for line in own if len(line.strip()) > MARGIN]
-    assert len(said) == len(set(said)) or shown(path)[0][0] == "search", "a line stands twice"
+    assert len(said) == len(set(said)) or words[0] == "search", "a line stands twice"
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_words(path: Path) -> None:
-    """No screen has a word of the solver; sign and word of the verdict stand first."""
-    lines = shown(path)[1]
+def vocabulary(words: list[str], lines: list[str]) -> None:
+    """Demand that a screen has no word of the solver; sign and word of the verdict stand first."""
     told = [line for line in lines if not COMMAND.match(line) and not SOURCE.match(line) and not QUOTED.match(line)]
     text = " ".join(told).casefold()
     assert [word for word in SOLVER_WORDS if re.search(rf"\b{re.escape(word)}\b", text)] == []
-    if shown(path)[0][0] in ("resolve", "explain"):
+    if words[0] in ("resolve", "explain"):
         assert re.match(r"✓ works|~ probably works|✗ does not work|\? unknown", lines[0])
     assert re.search(r"\bdata of \d{4}-", " ".join(lines[-2:]))
 
@@ -137,19 +135,15 @@ def own_words(lines: list[str]) -> list[str]:
     return [s for s in lines if not (COMMAND.match(s) or SOURCE.match(s) or QUOTED.match(s) or s.startswith(skipped))]
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_labels_are_of_one_set(path: Path) -> None:
-    """Rows have the labels of one set, whatever the command."""
-    words, lines = shown(path)
+def labels_of_one_set(words: list[str], lines: list[str]) -> None:
+    """Demand that rows have the labels of one set, whatever the command."""
     if words[0] in ("resolve", "explain", "doctor", "diagnose", "show"):
         rows = [found for line in own_words(lines) if (found := LABEL.match(line)) and found.end() == TEXT]
         assert {found[1] for found in rows} <= set(LABELS)
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_glossary(path: Path) -> None:
-    """No screen has a word that the glossary replaces, or an id where there is a name."""
-    words, lines = shown(path)
+def glossary(words: list[str], lines: list[str]) -> None:
+    """Demand that a screen has no word that the glossary replaces, and no id where there is a name."""
     if words[0] in ("check", "migrate", "diagnose", "doctor", "search"):
         return
     text = " ".join(own_words(lines)[0 if words[0] in CATALOG else 1 :]).casefold()

@@ -49,14 +49,16 @@ def test_files_fit_their_schemas(site: Path, most: int) -> None:
         errors = list(checkers[f"{FILES[address].schema}.schema.json"].iter_errors(content))
         assert not errors, f"{name}: {errors[0].json_path}: {errors[0].message}"
         checker = checkers[f"{FILES[address].schema}.schema.json"]
-        assert not checker.is_valid({**content, "more": 1}), f"{name}: a member that no schema names"
+        brief = {key: value[:1] if isinstance(value, list) else value for key, value in content.items()}
+        brief = brief if checker.is_valid(brief) else content  # one of each record is enough for what follows
+        assert not checker.is_valid({**brief, "more": 1}), f"{name}: a member that no schema names"
         required = [member for member in contents[f"{FILES[address].schema}.schema.json"]["required"] if member in content]
         for member in required:
-            assert not checker.is_valid({key: value for key, value in content.items() if key != member}), f"{name}: {member}"
+            assert not checker.is_valid({key: value for key, value in brief.items() if key != member}), f"{name}: {member}"
     assert set(used) == set(FILES)
 
 
-@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("live", [pytest.param(True, marks=pytest.mark.long), False])
 def test_openapi_is_valid(site: Path, tmp_path: Path, live: bool) -> None:
     """The document is YAML, passes the validator, and has every path; a live server's has its calls too."""
     validator = pytest.importorskip("openapi_spec_validator")

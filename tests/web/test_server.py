@@ -150,7 +150,7 @@ def test_every_page_and_file_is_there(client: Any) -> None:
     """The server shows the pages of the catalogue and the files of the API too, each of a site that is live."""
     for path in (
         "",
-        "matrix.html",
+        "products.html",
         "products/torch.html",
         "images.html",
         "api/v1/products.json",
