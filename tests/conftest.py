@@ -82,8 +82,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run tests of verdicts on later days too, but where the run leaves those out anyway."""
-    if metafunc.definition.get_closest_marker("verdict") and "not long" not in metafunc.config.option.markexpr:
+    """Run tests of verdicts on later days too, in runs that name marks and do not leave the long ones out."""
+    marks = metafunc.config.option.markexpr
+    if metafunc.definition.get_closest_marker("verdict") and marks and "not long" not in marks:
         metafunc.fixturenames.insert(0, "later")
         days = [pytest.param(days, marks=mark, id=f"{days}-days-later") for days, mark in LATER.items()]
         metafunc.parametrize("later", [pytest.param(0, id="today"), *days], indirect=True)
