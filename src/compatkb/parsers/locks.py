@@ -112,7 +112,11 @@ def _python(document: Toml, reading: ParsedFile, where: tuple[str, ...]) -> None
     value = document.get(*where)
     specifier = from_poetry(value) if isinstance(value, str) else None
     if specifier:
-        reading.add(PythonUse(place=document.value_place(*where), text=str(value), specifier=specifier, step=STEP))
+        line = re.search(
+            rf"^{where[-1]}\s*=\s*[\"']?", document.source.text, re.MULTILINE
+        )  # places of all else would take long
+        place = document.source.place(line.end()) if line else document.value_place(*where)
+        reading.add(PythonUse(place=place, text=str(value), specifier=specifier, step=STEP))
 
 
 def _extras_of(document: Toml, array: str, tool: str) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
 from compatkb.check.project import index_rules, packages, pairs, pins, resolution
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
-from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.queries import ProjectQueries, queries_of
 from compatkb.check.rules import ENDED, CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import normal
@@ -174,25 +174,25 @@ _FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in _ALIKE}}
 @PAGES.rule(UNPUBLISHED, TOGETHER, PLATFORM, *_ALIKE, FILE)
 def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with what a page tells to install and to change."""
-    judge = ProjectQueries(context)
+    judge = queries_of(context)
     reading = read_code_blocks(page)
     reading.statements = [one for one in reading.statements if not isinstance(one, ImageUse)]  # other modules judge images
-    yield from _judged(page, reading, judge, _FOR_COMMANDS, _installed_files(page, reading, context))
+    yield from _judged(page, reading, judge, _FOR_COMMANDS, _installed_files(page, reading, judge))
     for example in (read_inline(page), *read_files(page)):
         yield from _judged(page, example, judge, _FOR_FILES)
     yield from _judged(page, read_lists(page), judge, {pins.UNPUBLISHED.id: UNPUBLISHED})
     yield from _files(page)
 
 
-def _installed_files(page: MarkdownPage, reading: ParsedFile, context: CheckContext) -> list[tuple[TextDocument, ParsedFile]]:
+def _installed_files(page: MarkdownPage, reading: ParsedFile, judge: ProjectQueries) -> list[tuple[TextDocument, ParsedFile]]:
     """Return the lists of packages that the commands of a page install, read."""
     folder = posixpath.dirname(page.document.path)
     included = (one.path for one in reading.statements if isinstance(one, Include))
     paths = {
         posixpath.normpath(posixpath.join(base, path)) for path in included for base in (folder, posixpath.dirname(folder))
     }
-    named = (one for one in context.documents if one.path in paths) if paths else ()
-    return [(one, read(one.path, one.text)) for one in named if kind_of(one.path) in ("requirements", "constraints")]
+    named = (one for one in judge.context.documents if one.path in paths) if paths else ()
+    return [(one, judge.reading(one)) for one in named if kind_of(one.path) in ("requirements", "constraints")]
 
 
 def _judged(

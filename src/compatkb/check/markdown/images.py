@@ -29,7 +29,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
 
 def _mentions(page: MarkdownPage, data: Lookups) -> Iterator[TagMention]:
     """Yield tags that are named with a repository that the data know, in code and in text."""
-    for repository in data.repositories:
+    for repository in (one for one in data.repositories if one in page.document.text):
         for match in re.finditer(rf"(?<![\w.-]){re.escape(repository)}:(?P<tag>[\w][\w.-]*[\w])", page.document.text):
             yield TagMention(match["tag"], repository, match.start("tag"), match.end("tag"))
 

@@ -19,7 +19,7 @@ EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a 
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
-_DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(r"\d[^\[\]\n]*\]|\d[^<>\n]*</a", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
 _MOST_LINK_TO_TAGS = 2
@@ -55,9 +55,9 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
 
 
 def _concerning(page: MarkdownPage) -> Iterator[TextRun]:
-    """Yield the pieces whose links can be judged: those that hold a number, or all where they may use a definition."""
+    """Yield the pieces whose links can be judged: with a number in brackets, or all where they may use a definition."""
     everything = page.everything()
-    return everything if page.definitions else (piece for piece in everything if _DIGIT.search(piece.source))
+    return everything if page.definitions else (piece for piece in everything if _NUMBERED.search(piece.source))
 
 
 def _version_in(text: str, data: Lookups) -> WrittenVersion | None:

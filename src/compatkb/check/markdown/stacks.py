@@ -10,7 +10,7 @@ from compatkb.check.document import CheckContext
 from compatkb.check.lookups import BUILT, LISTED_BEFORE, Lookups, lookups, spelt, urls, written
 from compatkb.check.markdown.rows import CellVersion, RowFacts, read_rows
 from compatkb.check.markdown.text import PAGES, MarkdownPage
-from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries
+from compatkb.check.project.queries import AllowedVersions, Denial, queries_of
 from compatkb.check.rules import CheckRule
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.vocabulary import Kind, Role
@@ -129,9 +129,9 @@ def denial(page: MarkdownPage, context: CheckContext, *versions: tuple[str, str,
         page.unjudged += 1
         return None
     page.questions.add(versions)
-    page.queries = page.queries or ProjectQueries(context)
+    page.queries = page.queries or queries_of(context)
     allowed = [AllowedVersions(product, f"=={text.removeprefix('v')}", mask, exact=True) for product, text, mask in versions]
-    refusal: Denial | None = page.queries.denial(allowed, near=False)
+    refusal: Denial | None = page.queries.denial(allowed)
     return None if refusal and refusal.unbuilt else refusal
 
 

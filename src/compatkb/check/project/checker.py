@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
@@ -10,10 +10,9 @@ from compatkb.check.project import index_rules, metadata, packages, pairs, pins,
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, LocatedStatement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
-from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.project.queries import ProjectQueries, queries_of
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
-from compatkb.parsers.registry import read
 from compatkb.parsers.statement import Include, ParsedFile, Requirement
 
 _ANY_PURPOSE = "yaml"
@@ -33,8 +32,8 @@ RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules)
 
 def check(documents: tuple[TextDocument, ...], context: CheckContext) -> Iterator[Finding]:
     """Yield what is wrong with a project."""
-    readings = [(document, read(document.path, document.text)) for document in documents]
-    queries = ProjectQueries(context)
+    queries = queries_of(context)
+    readings = [(document, queries.reading(document)) for document in documents]
     for document, reading in readings:
         if reading.kind != _ANY_PURPOSE and not _is_of_others(document, reading):
             told = sorted(reading.problems, key=lambda one: not one.is_refused)
@@ -84,12 +83,19 @@ def _too_long(readings: list[tuple[TextDocument, ParsedFile]]) -> Iterator[Findi
         yield long[0][0].finding(UNREAD, 0, 0, message)
 
 
-def judged(project: Project, queries: ProjectQueries, path: str | None = None) -> Iterator[Finding]:
-    """Yield what is wrong with the environments of some files, or of one and all that it includes; each finding once."""
+def judged(
+    project: Project, queries: ProjectQueries, path: str | None = None, changed: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Yield what is wrong with the environments of some files, or of one and all that it includes; each finding once.
+
+    With `changed`, what is wrong with those that one of these files is part of.
+    """
     findings: dict[Finding, None] = {}
     documents = (document for document, _ in project.read.values())
     unjudged = frozenset(one.path for one in documents if is_of_a_machine(one.text) or is_never_started(one))
     for environment in project.environments(path):
+        if changed and environment.paths.isdisjoint(changed):
+            continue
         for check_environment in ENVIRONMENTS.checks:
             findings.update(dict.fromkeys(check_environment(environment, queries)))
         if not environment.requirements and not environment.images:
@@ -120,12 +126,16 @@ def _verified(
         if document.path in mending:
             text, _ = mended(document, mending[document.path])
             changed = TextDocument(document.path, text, document.encoding, document.head)
-            after.append((changed, read(document.path, text)))
+            after.append((changed, queries.reading(changed)))
         else:
             after.append((document, reading))
     project = Project(queries.facts, after, files_with_an_index(queries.context.documents))
     pinned = {rule.id for rule in (*pairs.RULES, pins.UNPUBLISHED, pins.PLATFORM, index_rules.INDEX)}
-    left = {one.path for one in judged(project, queries) if one.rule in pinned and (one.path, one.line, one.rule) not in told}
+    left = {
+        one.path
+        for one in judged(project, queries, changed=mending)
+        if one.rule in pinned and (one.path, one.line, one.rule) not in told
+    }
     yield from (one._replace(edits=()) if one.path in left and one.environment else one for one in findings)
 
 

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from compatkb.check.document import TextDocument
 from compatkb.core.names import normal
@@ -123,11 +124,13 @@ def names_its_index(text: str) -> bool:
     return any(_INDEX.search(line) for line in _COMMAND.findall(text))
 
 
+@lru_cache(maxsize=4096)
 def is_of_a_machine(text: str) -> bool:
     """Return whether a list has what lies in a folder of the machine that it was made on, so no other one can install it."""
     return _OF_A_MACHINE.search(text) is not None
 
 
+@lru_cache(maxsize=64)
 def is_of_other_architecture(text: str, facts: Snapshot) -> bool:
     """Return whether a Dockerfile begins with an image that names another architecture than the usual."""
     words = {word for line in _FROM.findall(text) for word in re.findall(r"\w+", line)}

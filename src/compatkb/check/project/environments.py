@@ -82,6 +82,7 @@ class ProjectEnvironment:
         self, document: TextDocument, reading: ParsedFile, group: str, *, borrowed: bool = False, uses_uv: bool = False
     ) -> None:
         self.document, self.reading, self.group = document, reading, group
+        self.paths = {document.path}  # of all files that it is made of
         self.uses_uv = uses_uv  # something of the project does, so its files may be installed by it
         self.requirements: list[ProductRequirement] = []
         self.others: list[tuple[LocatedStatement, Requirement]] = []  # packages that the data do not know as products
@@ -138,6 +139,10 @@ class Project:
         )
 
     @cached_property
+    def _manifests(self) -> tuple[str, ...]:
+        return tuple(one.text for one, of in self.read.values() if of.kind in _MANIFESTS)
+
+    @cached_property
     def _unchecked(self) -> frozenset[str]:
         """The files that a step installs with overrides, or without what their packages need."""
         paths: set[str | None] = set()
@@ -185,13 +190,12 @@ class Project:
         uses_uv = any("uv pip " in document.text or document.path.endswith("uv.lock") for document, _ in self.read.values())
         for document, reading in self.read.values() if path is None else [self.read[path]]:
             stated = _by_group(reading)
+            is_otherwise = is_resolved_otherwise(document.text, self._manifests)
             for group in list(stated)[:MOST_ENVIRONMENTS]:
                 if group != MAIN and not self._concerns(reading.statements[number] for number, _ in stated[group]):
                     continue  # such as an extra of others: what it is added to is judged without it
                 borrowed = document.path in self.borrowed or posixpath.basename(document.path) in self._documented
                 environment = ProjectEnvironment(document, reading, group, borrowed=borrowed, uses_uv=uses_uv)
-                manifests = (one.text for one, of in self.read.values() if of.kind in _MANIFESTS)
-                is_otherwise = is_resolved_otherwise(document.text, manifests)
                 environment.is_unchecked = document.path in self._unchecked or is_otherwise
                 environment.is_locked = reading.kind in _MANIFESTS and self._has_lock(document.path)
                 pairs = sorted(pair for member in reading.members(group) for pair in stated.get(member, ()))
@@ -266,6 +270,7 @@ class Project:
             if self._left < 0:
                 self.is_exhausted = True
                 return
+            environment.paths.add(located.document.path)
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
                 environment.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)

@@ -108,19 +108,20 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         requirement = installed.requirements[-1].requirement
         if requirement.url or requirement.role is not RequirementRole.INSTALL or "+" in installed.allowed.text:
             continue
-        every = queries.elements(installed.allowed.product, installed.allowed.mask)
-        fitting = [e for e in every if device in e.devices and e.channels]
-        if why:  # where none of them goes with it, that is told
-            fitting = [e for e in fitting if not queries.refused([exactly(e), why.allowed], plan.pythons)]
-        if not fitting or installed.requirements[-1].product.role != Role.PACKAGE:
+        if installed.requirements[-1].product.role != Role.PACKAGE:
             continue
+        every = reversed(queries.elements(installed.allowed.product, installed.allowed.mask))
+        of_device = (e for e in every if device in e.devices and e.channels)
+        newest = next((e for e in of_device if not why or not queries.refused([exactly(e), why.allowed], plan.pythons)), None)
+        if newest is None:
+            continue  # where none of them goes with it, that is told
         sources = sources_of(plan, installed.step, requirement, queries)
         if not sources.known:
             continue
         taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [], plan.pythons)
         if taken is None or device in taken.devices:
             continue
-        channel = fitting[-1].channels[0]
+        channel = newest.channels[0]
         option = index_option(plan, installed.step, channel, queries)
         name = queries.facts.products[taken.product].name
         meant = (
@@ -129,8 +130,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             else "the project"
         )
         message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not for {device}"
-        fix = f"pin =={fitting[-1].version}" + (f" with {option}" if option else "")
-        yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, fitting[-1]), fix=fix)
+        fix = f"pin =={newest.version}" + (f" with {option}" if option else "")
+        yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, newest), fix=fix)
 
 
 def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct | None] | None:

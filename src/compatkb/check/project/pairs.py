@@ -64,9 +64,11 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     only what drifts with both counts.
     """
     drifting = _drifting_from(plan, final, queries, _chosen(plan, final, queries, ANY_PYTHON, first_index=False))
+    if not drifting:
+        return
     pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
-        for python in reversed(pythons) if drifting else ():
+        for python in reversed(pythons):
             chosen = _chosen(plan, final, queries, python, first_index=by_first)
             again = _drifting_from(plan, final, queries, chosen)
             lacking = {product for product in drifting if queries.is_decided(product) and product not in chosen}
@@ -136,7 +138,7 @@ def _drifts(
         is_seen = queries.requires(element, rest.product) or queries.requires(rest, element.product)
         if rest.product in extras or (is_seen and not replaces):
             continue  # installers see that, and take what goes together
-        denial = queries.denial([pin, other_pin])
+        denial = queries.denial([pin, other_pin], near=True)
         is_leaf = queries.facts.products[element.product].role == Role.LEAF
         if denial and is_leaf and (denial.by_metadata or not is_exact(other.allowed.text)):
             continue  # installers see that too

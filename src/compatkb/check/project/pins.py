@@ -265,7 +265,7 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     is_built = not has_wheels_alone(allowed.product, queries)  # what has no wheel is made from an archive
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
-    denial = queries.denial([allowed], pythons) if pythons else None
+    denial = queries.denial([allowed], pythons, near=True) if pythons else None
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from compatkb.check.document import CheckContext
+from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.project.documented import (
     configures_an_index,
     files_without_an_index,
@@ -25,7 +25,8 @@ from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import demand, refused_by, requires
 from compatkb.engine.stacks import Stack
 from compatkb.errors import CompatkbError, GaveUpError
-from compatkb.parsers.registry import kind_of
+from compatkb.parsers.registry import kind_of, read
+from compatkb.parsers.statement import ParsedFile
 from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
 
 _MINOR = re.compile(r"==([1-9][0-9]*\.(?:0|[1-9][0-9]*))\.\*")
 _PATCH = re.compile(r"==(\d+\.\d+\.\d+)")
-_ASKED_PIP = re.compile(r"\bpip[ \t]*(<=?|~=|==?)[ \t]*(\d+(?:\.\d+)*)")
+_ASKED_PIP = re.compile(r"pip(?<!\wpip)[ \t]*(<=?|~=|==?)[ \t]*(\d+(?:\.\d+)*)")  # begins with what is quickly found
 _ISOLATION = re.compile(r"no-build-isolation|NO_BUILD_ISOLATION|extra-build-dependencies")
 _NAMED_PYTHON = re.compile(
     r"python(?:[ \t]*version)?[ \t_:-]*(?:[=<>~]{1,2}[ \t]*)?[\"'(\[]*v?[23]\.\d|py(?:thon)?3\d{1,2}\b|cp3\d{1,2}\b|"
@@ -87,7 +88,7 @@ _NAMED_PYTHON = re.compile(
     re.IGNORECASE,
 )
 _OPTION = re.compile(r"(?<!\S)(?:--[\w-]+|-[fi])[=\s]+[\"']?(https?://[^\s\"'`]+)")
-MOST_QUESTIONS = 2000
+MOST_QUESTIONS = 10_000
 """After so many different ones nothing more is refused."""
 MOST_LOOKS = 64
 """After so many times 1,024 steps of the search nobody looks on for why versions do not go together."""
@@ -95,6 +96,12 @@ MOST_LOOKS = 64
 
 _Question = tuple[tuple[AllowedVersions, ...], Pythons, tuple[str, ...]]
 T = TypeVar("T")
+
+
+@lru_cache(maxsize=1)
+def queries_of(context: CheckContext) -> "ProjectQueries":
+    """Return the data as one check meets them: what one of its files asked is known to the others."""
+    return ProjectQueries(context)
 
 
 class ProjectQueries:
@@ -105,11 +112,20 @@ class ProjectQueries:
         self.facts: Snapshot = context.facts
         self.day = context.day.toordinal()
         self.lists_until = context.clock.lists_until
-        self._denials: dict[_Question, Denial | None] = {}
+        self._denials: tuple[dict[_Question, Denial | None], ...] = ({}, {})  # without and with what is near
         self._refused: dict[_Question, bool | None] = {}
+        self._best: dict[_Question, Stack | None] = {}
+        self._elements: dict[tuple[str, int], list[Element]] = {}
         self._metadata: dict[str, bool] = {}
+        self._readings: dict[TextDocument, ParsedFile] = {}
         self._records: dict[str, list[dict[str, Any]]] = {}
         self.is_exhausted = False
+
+    def reading(self, document: TextDocument) -> ParsedFile:
+        """Return what a document says; it is read once."""
+        if document not in self._readings:
+            self._readings[document] = read(document.path, document.text)
+        return self._readings[document]
 
     @property
     def lookups(self) -> "Lookups":
@@ -254,7 +270,7 @@ class ProjectQueries:
         one = Pythons(1 << python.idx)
         builds = self.elements(allowed.product, allowed.mask)
         has_wheels = any(e.certain for e in builds)
-        return self.requires_other_python(allowed, one) or (has_wheels and self.denial([allowed], one, near=False) is not None)
+        return self.requires_other_python(allowed, one) or (has_wheels and self.denial([allowed], one) is not None)
 
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:
         """Return what specifiers admit together, as PEP 440 has it; None where they are no specifiers."""
@@ -272,13 +288,16 @@ class ProjectQueries:
 
     def elements(self, product: str, mask: int) -> list[Element]:
         """Return the elements of a set, oldest first."""
-        return self.facts.elements(product).of(mask)
+        if (product, mask) not in self._elements:
+            self._elements[product, mask] = self.facts.elements(product).of(mask)
+        return self._elements[product, mask]
 
     def refused(
         self, constraints: Iterable[AllowedVersions], pythons: Pythons = ANY_PYTHON, systems: tuple[str, ...] = ()
     ) -> bool:
         """Return whether no stack holds all of these; why, and whether that is certain, is for `denial` to say."""
-        return self._once(self._refused, self._is_refused, (tuple(sorted(set(constraints))), pythons, systems)) is True
+        alike = {one._replace(text=">=0" if one.text else "") for one in constraints}  # however it is written
+        return self._once(self._refused, self._is_refused, (tuple(sorted(alike)), pythons, systems)) is True
 
     def denial(
         self,
@@ -286,19 +305,22 @@ class ProjectQueries:
         pythons: Pythons = ANY_PYTHON,
         systems: tuple[str, ...] = (),
         *,
-        near: bool = True,
+        near: bool = False,
     ) -> Denial | None:
         """Return why these do not go together, None where they may; ANY_PYTHON and an empty tuple leave Python and OS free.
 
-        Ask it of few: it looks for all that is near, unless told not to.
+        With `near` it also looks for what is near, which takes long.
         """
         question = (tuple(sorted(set(constraints))), pythons, systems)
-        return self._once(self._denials, lambda *question: self._denial(*question, near=near), question)
+        return self._once(self._denials[near], lambda *question: self._denial(*question, near=near), question)
 
     def best(self, constraints: Iterable[AllowedVersions], pythons: Pythons, systems: tuple[str, ...]) -> Stack | None:
         """Return the best stack that holds all of these, None where there is none that anything supports."""
+        return self._once(self._best, self._best_of, (tuple(sorted(set(constraints))), pythons, systems))
+
+    def _best_of(self, *question: Any) -> Stack | None:
         try:
-            request = self.request(constraints, pythons, systems)
+            request = self.request(*question)
             stacks = best_stacks(self.facts, request) if request is not None else ()
         except GaveUpError:
             self.is_exhausted = True
