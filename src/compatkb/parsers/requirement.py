@@ -15,6 +15,8 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-[^-/]+-[^-/]+\.whl")
 """The name of a wheel."""
+_ARBITRARY = re.compile(r"===(?=\d+(?:\.\d+)*(?:\+[\w.]+)?(?:,|$))")
+"""Compares texts (PEP 440), of which a release in its usual form is one."""
 MOST_LETTERS = 2000
 
 
@@ -67,8 +69,9 @@ def statement(text: str, place: Place, **more: Any) -> Requirement | None:
     parts = parse(text.strip())
     if parts is None:
         return None
+    specifier = _ARBITRARY.sub("==", parts.specifier)
     return Requirement(
-        place=place, text=text, name=parts.name, specifier=pinned(parts) if parts.url else parts.specifier,
+        place=place, text=text, name=parts.name, specifier=pinned(parts) if parts.url else specifier,
         extras=parts.extras, marker=parts.marker, url=parts.url, **more,
     )  # fmt: skip
 

@@ -62,6 +62,9 @@ def read_environment(root: YamlNode, reading: ParsedFile) -> None:
         if item.kind == "text":
             if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):
                 reading.add(requirement._replace(step=_CONDA_STEP))
+            elif item.text.count("::") > 1:
+                message = f"{item.text} is no match specification: it is channel::name=version"
+                reading.problem(item.place, message, is_refused=True)
         elif inner := item.get("pip"):
             for line in inner.texts():
                 _pip_line(line.fragment(), reading)

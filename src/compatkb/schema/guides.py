@@ -265,6 +265,15 @@ class OutlivedEntry(Record):
     sources: Sources
 
 
+class UnwheeledEntry(Record):
+    """Packages without a wheel or an archive for the system of images whose tags hold a word."""
+
+    names: tuple[Text, ...]
+    word: Text
+    reason: Line
+    sources: Sources
+
+
 class GoneImage(Record):
     """Images that a registry has no more."""
 
@@ -284,6 +293,7 @@ class PackagesFile(Record):
     clash: tuple[ClashEntry, ...] = ()
     companion: tuple[CompanionEntry, ...] = ()
     outlived: tuple[OutlivedEntry, ...] = ()
+    unwheeled: tuple[UnwheeledEntry, ...] = ()
     gone_image: tuple[GoneImage, ...] = ()
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
-from compatkb.check.project import index_rules, packages, pairs, pins, resolution
+from compatkb.check.project import index_rules, metadata, packages, pairs, pins, resolution
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries, queries_of
@@ -166,7 +166,10 @@ _FOR_FILES = {
 }
 """The rules of projects that examples are judged by, and what they are called there; an example may leave out its index."""
 
-_ALIKE = (pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, packages.STUB, packages.BUILD, packages.METADATA)
+_ALIKE = (
+    pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, packages.STUB, packages.BUILD, packages.METADATA,
+    metadata.PACKAGE,
+)  # fmt: skip
 _FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in _ALIKE}}
 """The rules for blocks of commands, which readers paste as they are."""
 

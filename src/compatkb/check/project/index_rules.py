@@ -27,7 +27,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     dead: dict[int, Finding] = {}
     for located, use in plan.environment.indexes:
         if use.group == plan.environment.group and (finding := _dead(located, use, queries)):
-            dead[use.step] = finding
+            dead[use.step] = finding._replace(level=Severity.ERROR) if _is_needed(use, plan, queries) else finding
     for required in plan.requirements:
         requirement = required.requirement
         if requirement.group != plan.environment.group or requirement.tool == "conda":
@@ -76,9 +76,8 @@ def _is_asked(plan: InstallPlan, requirement: Requirement, path: str, queries: P
         return False
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return False
-    is_declared = environment.reading.kind == "pyproject"
-    is_library = environment.reading.kind in ("setup.cfg", "setup.py")
-    if is_library or (is_declared and not uses_uv(environment.document.text) and queries.names_index):
+    is_declared = environment.reading.kind in ("pyproject", "setup.cfg", "setup.py")
+    if is_declared and not uses_uv(environment.document.text) and queries.names_index:
         return False  # who installs it names the index
     return not path.endswith(".in")  # who compiles it names the index
 
@@ -120,6 +119,16 @@ def _dead(located: LocatedStatement, use: IndexUse, queries: ProjectQueries) -> 
     message = f"{use.url} is no index: PyTorch has builds for {', '.join(near)} and others, and none for {label}"
     finding = at(located, INDEX, message, fix="name the index of one of these builds")
     return finding._replace(level=Severity.ERROR) if use.style == "index-url" else finding
+
+
+def _is_needed(use: IndexUse, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether the step of a dead index pins a build with a label of what has ended, and names no other index."""
+    others = (one.step == use.step and not queries.is_dead(one.url) for _, one in plan.environment.indexes)
+    pins = (w for w in plan.requirements if w.requirement.step == use.step and not w.located.statement.derived)
+    labelled = (w for w in pins if is_exact(w.requirement.specifier) and "+" in w.requirement.specifier)
+    return not (any(others) or queries.sets_index or queries.sets_variable) and any(
+        queries.is_decided(w.product.id) for w in labelled
+    )
 
 
 def _undeclared(plan: InstallPlan, required: ProductRequirement) -> Finding | None:

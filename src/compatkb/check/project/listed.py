@@ -77,6 +77,12 @@ def lacks(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
     return all(queries.lookups.is_listed_whole(build, channel, queries.lists_until) for build in builds)
 
 
+def lacks_label(channel: str, product: str, version: str, queries: ProjectQueries) -> bool:
+    """Return whether an index has no build of a label: the default one (PEP 440), and one that is named for another label."""
+    label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]
+    return channel == queries.own or (label != version.partition("+")[2] and _is_of_label(product, channel, label, queries))
+
+
 def may_have(channel: str, builds: list[Element], queries: ProjectQueries) -> bool:
     """Return whether an index has one of these builds, or is named for a label that one may have."""
     label = queries.addresses[channel][0].rstrip("/").rpartition("/")[2]

@@ -1,5 +1,6 @@
 """Rules on a project as a whole: its images compared with the rest, its builds compared with its intent."""
 
+import re
 from collections.abc import Iterator
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
@@ -17,6 +18,7 @@ from compatkb.check.project.pins import about_end, at
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole
 
@@ -74,6 +76,8 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         if near := queries.lookups.misspelt(use.tag, queries.context.clock.lists_until):
             message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
             yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
+        elif never := _never_built(use, queries):
+            yield at(located, UNLISTED, never)._replace(level=Severity.ERROR)
         return
     ended: list[str] = []
     products: list[str] = []
@@ -92,6 +96,21 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         about, fix = min((about_end(product, queries) for product in products), key=lambda one: one[1] is None)
         message = f"of what {use.tag} holds, {', '.join(ended)}"
         yield at(located, ENDED, message, sources=tuple(cited_by), fix=fix, about=about, brief=f"image {use.tag}")
+
+
+def _never_built(use: ImageUse, queries: ProjectQueries) -> str | None:
+    """Return that a tag is named for a build that a product which has ended never had, None for other tags."""
+    number, _, label = (use.tag or "").partition("-")
+    product = queries.facts.product(use.repository.rpartition("/")[2])
+    if product is None or not queries.is_decided(product.id) or not re.fullmatch(r"\d+(?:\.\d+)+", number):
+        return None
+    of_label = [e.release for e in queries.facts.elements(product.id) if e.version.endswith(f"+{label}")]
+    tags = [name for name in queries.lookups.images if name.endswith(f"-{label}")]
+    if not of_label or not tags or number in of_label:
+        return None
+    near = sorted(tags, key=lambda name: [abs(a - b) for a, b in zip(numbers(name), numbers(number), strict=False)])[:3]
+    there = ", ".join(sorted(near))
+    return f"there is no {use.text}: {product.name} never had a build {number}+{label}; tags near to it are {there}"
 
 
 @SETTINGS.rule(PLAIN)

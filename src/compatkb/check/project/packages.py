@@ -8,8 +8,8 @@ from typing import Any
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
-from compatkb.check.project.pairs import DRIFTS
-from compatkb.check.project.pins import OUTLIVED, at, names_a_python
+from compatkb.check.project.pairs import CONTRADICT, DRIFTS
+from compatkb.check.project.pins import OUTLIVED, PLATFORM, at, names_a_python
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
@@ -22,10 +22,12 @@ BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where wh
 METADATA = CheckRule("pin-refused", Severity.ERROR, "pip passes over all releases that a pin admits, for their metadata")
 
 _UPPER = re.compile(r"(?:<=?|==|~=)\s*(\d+(?:\.\d+)*)")
+_SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
+"""A release behind a dash, as files of packages have it."""
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
-@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED)
+@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED, CONTRADICT, PLATFORM)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with packages and images of which no version is known."""
     for located, one in environment.others:
@@ -36,6 +38,8 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
     for located, one in asked:
         if one.group == environment.group:
             yield from _build(located, one, environment, queries)
+            yield from _unwheeled(located, one, environment, queries)
+    yield from _contradicting(environment)
     for located, image in environment.images:
         for record in queries.package_records("gone_image"):
             is_gone = image.repository == record["repository"] and (
@@ -47,7 +51,53 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
                 yield finding._replace(level=Severity.ERROR) if is_fixed else finding
 
 
+def _contradicting(environment: ProjectEnvironment) -> Iterator[Finding]:
+    """Yield exact pins of packages that are no products where one step asks for another version: installers refuse that."""
+    asked: dict[tuple[str, int], list[tuple[LocatedStatement, Requirement]]] = {}
+    for located, one in environment.others:
+        is_asked = one.role in (RequirementRole.INSTALL, RequirementRole.CONSTRAINT) and one.tool != "conda"
+        if is_asked and one.specifier and not (one.marker or one.url or one.unknown or located.statement.derived):
+            asked.setdefault((one.name, one.step), []).append((located, one))
+    for several in asked.values():
+        for located, one in several if len(several) > 1 else ():
+            version = one.specifier.removeprefix("==")
+            if not is_exact(one.specifier) or "," in version or one.group != environment.group:
+                continue
+            for other, beside in several:
+                if beside is not one and not admits(Scheme.PEP440, beside.specifier, version):
+                    path = "" if other.document is located.document else f"{other.document.path}, "
+                    where = f"{path}line {other.statement.place.line}"
+                    texts = f"{one.name}{one.specifier} and {beside.name}{beside.specifier} ({where})"
+                    yield at(located, CONTRADICT, f"no version of {one.name} is admitted by {texts}, which one step asks for")
+                    break
+
+
+def _unwheeled(
+    located: LocatedStatement, one: Requirement, environment: ProjectEnvironment, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield a package that has nothing for the system of an image."""
+    if one.role is not RequirementRole.INSTALL or one.tool not in ("pip", "uv") or one.url:
+        return
+    for record in queries.package_records("unwheeled") if environment.images else ():
+        bases = [use for _, use in environment.images if use.tag and not use.group.startswith("from:")]
+        base = next((use for use in bases if queries.is_plain(use.repository) and record["word"] in (use.tag or "")), None)
+        if one.name in record["names"] and base and not _asks_others(environment, queries):
+            message = f"{one.name} has nothing for {base.text}: {record['reason']}"
+            fix = f"start from {base.repository}:{(base.tag or '').partition('-')[0].partition(record['word'])[0] or 'latest'}"
+            about = f"{located.document.path} {record['word']}"
+            finding = at(located, PLATFORM, message, sources=_urls(record), fix=fix, about=about, brief=one.name)
+            yield finding._replace(level=Severity.ERROR)
+
+
 def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
+    slip = _SLIP.fullmatch(located.statement.text)
+    product = queries.facts.product(slip[1]) if slip else None
+    if slip and product and product.distribution == slip[1]:
+        message = f"{slip[0]} is the name of a package, which no index has; a version stands behind =="
+        start, end = located.span
+        written = f"{slip[1]}=={slip[2]}"
+        edits = (Edit(start, end, written),) if located.document.text[start:end] == slip[0] else ()
+        yield at(located, STUB, message, fix=f"write {written}", edits=edits)
     for record in queries.package_records("stub") if one.url is None else ():
         if record["name"] != one.name or one.role is not RequirementRole.INSTALL:
             continue
@@ -182,8 +232,8 @@ def _clash(located: LocatedStatement, one: Requirement, taken: str, record: dict
     message = f"{name} does not import beside {other} {taken}{chosen}: {record['reason']} (observed)"
     fix = f"{'write' if is_pinned else 'add'} {other}{record['breaks'].replace('>=', '<')}"
     finding = at(located, TOGETHER if is_pinned else DRIFTS, message, sources=_urls(record), fix=fix)
-    is_bounded = is_exact(one.specifier) or "<" in one.specifier
-    is_certain = is_bounded and one.group == MAIN and place_of(located.document.path) is FileRole.INSTALLED
+    is_bounded = is_exact(one.specifier) or "<" in one.specifier or "<" not in record["versions"]
+    is_certain = is_bounded and place_of(located.document.path) is not FileRole.PIPELINE
     return finding._replace(level=Severity.ERROR if is_certain else Severity.WARNING)
 
 

@@ -86,6 +86,9 @@ def _chosen(
             continue
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         if not sources.known and not queries.is_decided(one.allowed.product):
+            builds = [e for e in queries.elements(one.allowed.product, one.allowed.mask) if e.installable]
+            if builds and is_exact(one.allowed.text) and not one.is_at_address:
+                chosen[one.allowed.product] = builds[-1]  # wherever it is from
             continue
         roles = queries.facts.products
         beside = [o.allowed for o in final if o.step == one.step and roles[o.allowed.product].role != Role.LEAF]

@@ -7,7 +7,7 @@ from compatkb.check.lookups import urls
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, declared, holds
-from compatkb.check.project.listed import cited, has_wheels_alone, may_have, never_built
+from compatkb.check.project.listed import cited, has_wheels_alone, lacks_label, may_have, never_built
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
@@ -163,7 +163,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
     was_there = required.requirement.role is RequirementRole.LOCKED  # whoever locked it had it, so it is gone at most
-    yield finding._replace(level=Severity.WARNING) if "+" in version or was_there else finding
+    is_elsewhere = "+" in version and not all(lacks_label(c, product.id, version, queries) for c in asked.channels)
+    yield finding._replace(level=Severity.WARNING) if is_elsewhere or was_there else finding
 
 
 def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries) -> Iterator[Finding]:
@@ -294,7 +295,7 @@ def _is_refused(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons
     if installed.tool == "conda" or requirement.role is not RequirementRole.INSTALL or plan.environment.borrowed:
         return False
     asked = sources_of(plan, installed.step, requirement, queries)
-    is_listed = asked.known and asked.channels == {queries.own} and has_wheels_alone(installed.allowed.product, queries)
+    is_listed = asked.known and bool(asked.channels) and has_wheels_alone(installed.allowed.product, queries)
     return is_listed or queries.requires_other_python(installed.allowed, pythons)
 
 

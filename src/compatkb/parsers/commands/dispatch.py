@@ -9,13 +9,14 @@ from compatkb.parsers.commands import tools
 from compatkb.parsers.commands.model import PYTHON, CommandScope, Invocation, active, add_settings, environment_of
 from compatkb.parsers.shell import Shell
 from compatkb.parsers.source import Fragment, Segment, SourceFile
-from compatkb.parsers.statement import Group, ParsedFile, Word
+from compatkb.parsers.statement import Group, ParsedFile, SystemUse, Word
 
 _PREFIXES = {"sudo", "env", "time", "nice", "exec", "command", "nohup", "xargs", "then", "do", "eval", "call", "&", "!", "%"}
 _PIP = re.compile(r"(?:.*/)?pip(?:\d(?:\.\d+)?)?(?:\.exe)?")
 _COMMAND_OF_VARIABLE = re.compile(r"\w+=([\"'])((?:\S*python\S* -m )?pip[\d.]* install [^\"'`$]*)\1$")
 _OF_ENVIRONMENT = re.compile(r"(?!/usr/|/opt/conda/bin/|/bin/).+/(?:bin|Scripts)/(?:pip|python)[^/]*$")
 _CONDA = re.compile(r"(?:.*/)?(?:conda|mamba|micromamba)")
+_APT_SOURCE = re.compile(r"deb (?:\[[^\]]*\] )?https?://\S*/ubuntu/? ([a-z]+)\b")
 _SYSTEM = {"zypper": "zypper", "apk": "apk"}
 _SYSTEM |= dict.fromkeys(("apt", "apt-get", "aptitude"), "apt") | dict.fromkeys(("dnf", "yum", "microdnf"), "dnf")
 
@@ -39,11 +40,19 @@ def read_shell(fragment: Fragment, scope: CommandScope) -> None:
                 _read_value(fragment.source, match, name, word, scope)
         if command.words:
             scope.reading.call(command.words)
+            _source_of_packages(command.words, active(scope, command.group), scope.reading)
             own = command.settings.get("VIRTUAL_ENV")
             read_command(command.words, scope, command.group, own.value if own else "")
     for opener, inner in shell.heredocs:
-        if re.fullmatch(r"(?:.*/)?(?:ba|z|da)?sh", opener.value):
+        if re.fullmatch(r"(?:.*/)?(?:(?:ba|z|da)?sh|ssh)", opener.value):
             read_shell(inner, scope.changed(group=shell.group))
+
+
+def _source_of_packages(words: Sequence[Word], group: str, reading: ParsedFile) -> None:
+    """Add the release of Ubuntu that a line for a list of apt names, as installers of drivers write it."""
+    for word in words[1:] if words[0].value == "echo" else ():
+        if match := _APT_SOURCE.match(word.value):
+            reading.add(SystemUse(word.place, word.raw, match[1], group, derived=True))
 
 
 def _read_value(source: SourceText, match: re.Match[str], name: str, word: Word, scope: CommandScope) -> None:

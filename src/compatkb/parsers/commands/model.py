@@ -229,7 +229,9 @@ def names(words: Sequence[Word]) -> tuple[str, ...]:
 
 def conda_requirement(text: str, word: Word) -> Requirement | PythonUse | None:
     """Return what a conda match specification asks for, at the place of a word; None for what is none."""
-    text = text.strip().rpartition("::")[2]
+    channel, _, text = text.strip().rpartition("::")
+    if "::" in channel:
+        return None
     match = re.match(r"([A-Za-z0-9_][A-Za-z0-9._-]*)\s*(\[[^\]]*\]|.*)", text, re.DOTALL)
     if not match or not is_name(match[1]):
         return None
