@@ -22,6 +22,8 @@ BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where wh
 METADATA = CheckRule("pin-refused", Severity.ERROR, "pip passes over all releases that a pin admits, for their metadata")
 
 _UPPER = re.compile(r"(?:<=?|==|~=)\s*(\d+(?:\.\d+)*)")
+_OF_CONDA = re.compile(r"^(==\d+\.\d+\.\d+)\.\*$")
+"""A whole release with one equals sign, as conda's packages are pinned: their further parts are builds."""
 _SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
 """A release behind a dash, as files of packages have it."""
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
@@ -194,11 +196,13 @@ def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     known = {w.requirement.name: w.product for w in plan.requirements}
     asked = [(w.located, w.requirement) for w in plan.requirements]
     asked += [(located, one) for located, one in plan.environment.others if not one.marker]
-    exact = {o.name: (p, o) for p, o in asked if is_exact(o.specifier) and not o.url and "," not in o.specifier}
+    pins = ((p, o._replace(specifier=_OF_CONDA.sub(r"\1", o.specifier)) if o.tool == "conda" else o) for p, o in asked)
+    pins = ((p, o) for p, o in pins if is_exact(o.specifier) and not o.url and "," not in o.specifier)
+    exact = {(known[o.name].distribution or o.name) if o.name in known else o.name: (p, o) for p, o in pins}
     for name, (located, one) in exact.items():
-        version = _public(one)
-        allowed = queries.allowed(known[name], [one.specifier]) if name in known else None
-        if (name in known and (allowed is None or allowed.mask)) or one.group != plan.environment.group:
+        version, product = _public(one), known.get(one.name)
+        allowed = queries.allowed(product, [one.specifier]) if product else None
+        if (product and (allowed is None or allowed.mask)) or one.group != plan.environment.group:
             continue
         for record in queries.package_records("companion"):
             wanted = dict(record["rows"]).get(version) if record["name"] == name else None
@@ -208,7 +212,7 @@ def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             other = f"{beside.name} {_public(beside)} (line {place.statement.place.line})"
             message = f"{name} {version} does not work with {other}: it needs {beside.name} {wanted} (stated)"
             finding = at(located, TOGETHER, message, sources=_urls(record), fix=f"write {beside.name}=={wanted}")
-            is_refused = one.tool != "conda" and plan.resolves(one.step)
+            is_refused = (one.tool == "conda") == (beside.tool == "conda") and plan.resolves(one.step)
             yield finding if is_refused else finding._replace(level=Severity.WARNING)
         for record in queries.package_records("outlived"):
             is_old = record["name"] == name and admits(Scheme.PEP440, record["versions"], version)

@@ -1,0 +1,59 @@
+"""Rule on known issues: an environment whose pins meet every condition of a grave one has it."""
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+
+from compatkb.check.project.alternatives import shown
+from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
+from compatkb.check.project.pins import at
+from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.rules import CheckRule, FileRole
+from compatkb.core.findings import Finding, Severity
+from compatkb.engine.known_issues import DEVICE, GRAVE, SYSTEM, KnownIssue, Surroundings, known_issues
+
+ISSUE = CheckRule(
+    "known-issue",
+    Severity.WARNING,
+    "what is pinned has a known issue that ends in wrong results, a crash, a hang or no installation",
+    off_in=(FileRole.LOCK, FileRole.NOTEBOOK),
+)
+
+
+@SETTINGS.rule(ISSUE)
+def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield pins with issues that another release cures, each pin once; where a condition is in no file there is none."""
+    pinned = {p: one for p, one in plan.final.items() if one.requirements and is_exact(one.allowed.text) and one.allowed.mask}
+    place = _place(plan, pinned, queries) if pinned else None
+    issues = known_issues(queries.facts)
+    found: dict[str, list[tuple[KnownIssue, list[str]]]] = {}
+    for match in issues.at(place) if place else ():
+        cures = (
+            [cure for cure in issues.clean_cures(match.issue, place) if cure.to and cure.product in pinned] if place else []
+        )
+        if cures and not match.unsaid and match.issue.effect in GRAVE:
+            found.setdefault(cures[0].product or "", []).append((match.issue, [cure.to or "" for cure in cures]))
+    for product, several in found.items():
+        cured = [to for to in several[0][1] if all(to in cures for _, cures in several)]
+        told = "; ".join(f"{issue.title} ({issue.effect.replace('-', ' ')})" for issue, _ in several)
+        message = f"{shown(pinned[product], queries)} has a known issue here: {told}"
+        sources = tuple(url or name for issue, _ in several for name, url in issue.sources)
+        fix = f"take {' or '.join(cured or several[0][1])}"
+        yield at(pinned[product].parts[-1].located, ISSUE, message, sources=sources, fix=fix)
+
+
+def _place(plan: InstallPlan, pinned: dict[str, InstalledProduct], queries: ProjectQueries) -> Surroundings | None:
+    """Return what the pins say: versions, system, and the one device that all builds of some are for; None without that."""
+    versions, devices = {}, set()
+    for product, one in pinned.items():
+        sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
+        there = queries.narrowed(one.allowed, sources.channels) if sources.known else one.allowed
+        builds = queries.elements(product, there.mask or one.allowed.mask)
+        versions[product] = tuple(build.version for build in builds)
+        of_builds = {frozenset(build.devices) for build in builds}
+        devices |= of_builds.pop() if len(of_builds) == 1 else frozenset()
+    if len(devices) != 1:
+        return None
+    system = reduce(or_, (queries.facts.word(SYSTEM, name) or 0 for name in plan.systems), 0)
+    return Surroundings(versions, {DEVICE: queries.facts.word(DEVICE, devices.pop()) or 0, SYSTEM: system}, is_whole=False)
