@@ -4,6 +4,10 @@ set -euo pipefail
 
 python=${COMPATKB_PYTHON:-}
 if [ -z "$python" ]; then
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo "::error title=compatkb::$(python3 --version) is too old: run actions/setup-python with 3.11 or newer before"
+    exit 2
+  }
   folder=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/compatkb
   python3 -m venv "$folder"
   python=$folder/bin/python

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -84,6 +85,28 @@ def test_wheel_answers_from_another_directory(installed: Path, tmp_path: Path) -
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["verdict"] == "does-not-work"
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.long
+def test_action_template_and_hook_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """What CI runs of an installed wheel, without the checkout, finds what is wrong and writes its reports."""
+    (tmp_path / "requirements.txt").write_text("torch==2.5.0\nintel-extension-for-pytorch==2.4.0\n")
+    template = yaml.safe_load((ROOT / "templates" / "check.yml").read_text("utf-8"))
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    shared = {"PATH": f"{installed}:/usr/bin:/bin", "COMPATKB_CACHE": str(tmp_path / "cache"), **template["variables"]}
+    action = {"COMPATKB_PYTHON": str(installed / "python"), "COMPATKB_PATHS": ".", "COMPATKB_SARIF": "out.sarif"}
+    runs = (
+        (["bash", "-e", str(ROOT / "action" / "check.sh")], "::error file=requirements.txt,line=2"),
+        (["sh", "-e", "-c", template["compatkb"]["script"][1]], "pins-together"),
+        (hook["entry"].split(), "pins-together"),
+    )
+    for command, said in runs:
+        environment = {**shared, **action}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stderr
+        assert said in done.stdout
+    for report in ("out.sarif", *template["compatkb"]["artifacts"]["reports"].values()):
+        assert json.loads((tmp_path / report).read_text("utf-8"))
 
 
 @pytest.mark.long

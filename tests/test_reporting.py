@@ -150,7 +150,11 @@ def test_gitlab_job_writes_its_reports(project: Path) -> None:
     """The script of the template writes the reports that its artifacts name, and fails with the check."""
     template = yaml.safe_load((ROOT / "templates" / "check.yml").read_text("utf-8"))
     install, check = template["compatkb"]["script"]
-    assert "pip install" in install
+    refused = subprocess.run(
+        ["sh", "-e", "-c", install], env={"PATH": "", "COMPATKB_PACKAGE": ""}, capture_output=True, check=False
+    )
+    assert refused.returncode != 0  # no name of an index stands there, which anybody may register
+    assert b"COMPATKB_PACKAGE: is not set" in refused.stderr
     variables = {**environment(project), **template["variables"]}
     tools = project / "bin"
     tools.mkdir()
@@ -174,7 +178,8 @@ def test_hook_names_what_is_there() -> None:
         "requirements.txt", "a/requirements-dev.in", "requirements/x.txt", "pyproject.toml", "uv.lock",
         "a/Dockerfile.xpu",
         "x.dockerfile", "compose.yaml", ".github/workflows/a.yml", "a.sh", "n.ipynb", "README.md", "pylock.x.toml",
-        "setup.cfg", "setup.py", "Containerfile", "constraints.txt",
+        "setup.cfg", "setup.py", "Containerfile", "constraints.txt", "pixi.toml", "uv.toml", "a/Makefile", "a.mk", "a.bat",
+        "a.cmd", ".devcontainer/devcontainer.json", "pyproject.gpu.toml", "poetry.lock",
     ):  # fmt: skip
         assert re.search(hook["files"], path), path
         assert reads(path), path

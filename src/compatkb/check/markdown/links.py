@@ -19,6 +19,7 @@ EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a 
 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
+_NAMED = re.compile(r"([A-Za-z]+_[A-Za-z]+)(\d+(?:\.\d+)+(?:\+\w+)?)")
 _NUMBERED = re.compile(r"\d[^\[\]\n]*\]|\d[^<>\n]*</a", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
@@ -43,7 +44,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     uses = [
         VersionLink(link, version, defined.get(link.label) if link.label else None)
         for link in links
-        if (version := _version_in(link.text, data)) is not None
+        if (version := _version_in(link.text, data) or _version_of(link.text)) is not None
     ]
     seen: set[tuple[str, int, int | None]] = set()
     for use in uses:
@@ -70,6 +71,12 @@ def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
     return written(matches[0][0])
 
 
+def _version_of(name: str) -> WrittenVersion | None:
+    """Return the version of a tag or branch that is named for a product and its version, ccl_torch2.8.0, None for others."""
+    match = _NAMED.fullmatch(name)
+    return written(match[2]) if match else None
+
+
 def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[VersionLink]) -> Iterator[Finding]:
     document = page.document
     link, version, definition = use
@@ -85,6 +92,8 @@ def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[Vers
     if not re.search(r"\d\.\d|^v\d", version.text):
         return  # a bare number is a footnote as often as a version
     leads = written(target.ref) if target.ref else None
+    if (name := _NAMED.fullmatch(link.text)) and (ref := _NAMED.fullmatch(target.ref or "")):
+        leads = written(ref[2]) if ref[1] == name[1] else None
     if leads is None:
         path = link.target.rpartition(target.ref)[2] if target.ref else ""
         anchor = re.sub(r"\D", "", link.target.partition("#")[2])
@@ -137,6 +146,8 @@ def _differing(
     start, end = (definition.target_start, definition.target_end) if definition and alone else (link.start, link.end)
     old = document.text[start:end]
     new, fix = None, f"link to {version.text}, or write {leads.text}"
+    if _NAMED.fullmatch(link.text):
+        fix = f"link to {link.text}, or write {target.ref}"
     if not alone and (better := _better(page, target, version)):
         new, fix = re.sub(r"\[[^\[\]]*\]$", lambda _: f"[{better.text}]", old), f"use [{better.text}]"
     elif alone and (wanted := _tag(data, data.of_repository(target.repository), target, version)):

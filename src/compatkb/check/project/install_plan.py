@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
+_REBUILT = re.compile(r"(?:\.post\d+)?(?:\+[\w.]+)?$")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
@@ -262,6 +263,9 @@ def _put(
     if allowed is None:
         plan.final.pop(product_id, None)
         return
+    if not allowed.mask and allowed.exact and queries.is_decided(product_id):  # a label or a rebuild that the data lack
+        release = queries.allowed(requirements[0].product, [_REBUILT.sub("", allowed.text)])
+        allowed = allowed._replace(mask=release.mask) if release else allowed
     parts = [RequirementOrigin(w.located, f"{w.product.id}{w.requirement.specifier}", step) for w in bounded]
     installed = InstalledProduct(allowed, parts, step, requirements[0].requirement.tool, requirements)
     singles = (queries.allowed(w.product, [w.requirement.specifier]) for w in requirements)

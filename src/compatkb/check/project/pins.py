@@ -114,7 +114,7 @@ def _lost(required: ProductRequirement, queries: ProjectQueries) -> Finding:
     whole = f"{text}{required.requirement.lost}"
     start = required.document.offset(*required.located.statement.place)
     there = required.document.text[start : start + len(whole)]
-    plain = required.document.path.endswith(".sh") or "ockerfile" in required.document.path
+    plain = required.document.path.endswith((".sh", ".md")) or "ockerfile" in required.document.path
     quoted = _LABEL.sub("", whole)  # which PEP 440 admits beside == alone
     edits = (Edit(start, start + len(whole), f'"{quoted}"'),) if plain and there == whole else ()
     written, reads, read = (required.requirement.lost or "").lstrip(">").partition("<")
