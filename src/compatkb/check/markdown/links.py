@@ -44,7 +44,7 @@ def check(page: MarkdownPage, context: CheckContext) -> Iterator[Finding]:
     uses = [
         VersionLink(link, version, defined.get(link.label) if link.label else None)
         for link in links
-        if (version := _version_in(link.text, data) or _version_of(link.text)) is not None
+        if (version := _version_in(link.text, data) or _version_of(link)) is not None
     ]
     seen: set[tuple[str, int, int | None]] = set()
     for use in uses:
@@ -71,10 +71,11 @@ def _version_in(text: str, data: Lookups) -> WrittenVersion | None:
     return written(matches[0][0])
 
 
-def _version_of(name: str) -> WrittenVersion | None:
-    """Return the version of a tag or branch that is named for a product and its version, ccl_torch2.8.0, None for others."""
-    match = _NAMED.fullmatch(name)
-    return written(match[2]) if match else None
+def _version_of(link: MarkdownLink) -> WrittenVersion | None:
+    """Return the version of a link that is named as a branch, ccl_torch2.8.0, and leads to one of the same form; else None."""
+    name, target = _NAMED.fullmatch(link.text), reference(link.target)
+    ref = _NAMED.fullmatch(target.ref or "") if name and target else None
+    return written(name[2]) if name and ref and ref[1] == name[1] else None
 
 
 def _judged(page: MarkdownPage, data: Lookups, use: VersionLink, uses: list[VersionLink]) -> Iterator[Finding]:

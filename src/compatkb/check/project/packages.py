@@ -66,7 +66,8 @@ def _contradicting(environment: ProjectEnvironment) -> Iterator[Finding]:
             if not is_exact(one.specifier) or "," in version or one.group != environment.group:
                 continue
             for other, beside in several:
-                if beside is not one and not admits(Scheme.PEP440, beside.specifier, version):
+                wanted = beside.specifier if "+" in version else beside.specifier.partition("+")[0]
+                if beside is not one and not admits(Scheme.PEP440, wanted, version):
                     path = "" if other.document is located.document else f"{other.document.path}, "
                     where = f"{path}line {other.statement.place.line}"
                     texts = f"{one.name}{one.specifier} and {beside.name}{beside.specifier} ({where})"

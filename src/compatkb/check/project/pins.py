@@ -275,7 +275,9 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         is_run = place_of(located.document.path) in (FileRole.INSTALLED, FileRole.PIPELINE)
         is_known = bool(plan.pythons) and not plan.of_markers and is_run
         yield (
-            finding._replace(level=Severity.ERROR) if is_known and _is_refused(plan, installed, pythons, queries) else finding
+            finding._replace(level=Severity.ERROR)
+            if is_known and _is_refused(plan, installed, pythons, denial, queries)
+            else finding
         )
         return
     if not pythons and (outlived := _outlived(plan, installed, name, located, queries)):
@@ -289,13 +291,16 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         yield at(located, PLATFORM, message, sources=denial.sources)
 
 
-def _is_refused(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, queries: ProjectQueries) -> bool:
+def _is_refused(
+    plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, denial: Denial, queries: ProjectQueries
+) -> bool:
     """Return whether installers find nothing for a Python: by what releases ask for, or since there are wheels alone."""
     requirement = installed.requirements[-1].requirement
     if installed.tool == "conda" or requirement.role is not RequirementRole.INSTALL or plan.environment.borrowed:
         return False
     asked = sources_of(plan, installed.step, requirement, queries)
-    is_listed = asked.known and bool(asked.channels) and has_wheels_alone(installed.allowed.product, queries)
+    is_listed = asked.known and has_wheels_alone(installed.allowed.product, queries)
+    is_listed &= asked.channels == {queries.own} or (bool(asked.channels) and denial.basis != "inferred")
     return is_listed or queries.requires_other_python(installed.allowed, pythons)
 
 
