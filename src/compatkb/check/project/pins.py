@@ -274,11 +274,8 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         finding = at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
         is_run = place_of(located.document.path) in (FileRole.INSTALLED, FileRole.PIPELINE)
         is_known = bool(plan.pythons) and not plan.of_markers and is_run
-        yield (
-            finding._replace(level=Severity.ERROR)
-            if is_known and _is_refused(plan, installed, pythons, denial, queries)
-            else finding
-        )
+        is_certain = is_known and _is_refused(plan, installed, pythons, denial, queries)
+        yield finding._replace(level=Severity.ERROR) if is_certain else finding
         return
     if not pythons and (outlived := _outlived(plan, installed, name, located, queries)):
         yield outlived
