@@ -45,7 +45,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
 
 def _place(plan: InstallPlan, pinned: dict[str, InstalledProduct], queries: ProjectQueries) -> Surroundings | None:
     """Return what the pins say: versions, system, and the one device that all builds of some are for; None without that."""
-    versions, devices = {}, set()
+    versions: dict[str, tuple[str, ...]] = {}
+    devices: set[str] = set()
     for product, one in pinned.items():
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         there = queries.narrowed(one.allowed, sources.channels) if sources.known else one.allowed
