@@ -13,7 +13,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
-from compatkb.doctor.machine_reading import LINUX, UNKNOWN, WINDOWS, MachineReader
+from compatkb.doctor.machine_reading import LINUX, OF_SYSTEM, UNKNOWN, WINDOWS, MachineReader
 from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
 from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
@@ -298,29 +298,31 @@ class _Diagnosing(StackFinder):
         """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
         evidence = _Evidence({}, {}, {}, [], {}, {})
         symptoms = self.facts.guide_records("symptom")
+        whole = self.pasted.plain.strip()
         for symptom in symptoms:
-            if symptom["devices"] and device not in symptom["devices"]:
+            asked = device if whole not in map(plain, symptom["patterns"]) else ""  # a sign alone has no surroundings
+            if asked and symptom["devices"] and device not in symptom["devices"]:
                 continue
             hits = [hit for pattern in symptom["patterns"] if (hit := self.pasted.find(pattern)) is not None]
             if not hits or any(map(self.pasted.find, symptom["unless"])):
                 continue
-            if symptom["beside"] and not any(map(self.pasted.find, symptom["beside"])):
+            if asked and symptom["beside"] and not any(map(self.pasted.find, symptom["beside"])):
                 continue
-            self._add(evidence, symptom, hits)
+            self._add(evidence, symptom, hits, 0 if asked else _LEAST)
         if not evidence.weights and is_phrase(self.text):
             by_id = {record["id"]: record for record in self.facts.guide_records("cause")}
             for symptom in meant_by(self.text, symptoms, by_id):
-                self._add(evidence, symptom, [PatternMatch(1, self.text.strip(), ())])
+                self._add(evidence, symptom, [PatternMatch(1, self.text.strip(), ())], _LEAST)
         return evidence
 
-    def _add(self, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch]) -> None:
+    def _add(self, evidence: _Evidence, symptom: dict[str, Any], hits: list[PatternMatch], least: int) -> None:
         for hit in hits:
             evidence.learnt.extend(
                 Read(n, self.reader.shape(n, v), hit.line, SLOTS) for n, v in hit.slots if n in self.facts.products
             )
             evidence.wanted.update((value, None) for name, value in hit.slots if name == "requirement")
         for speaks in symptom["causes"]:
-            name, weight = speaks["cause"], speaks["weight"]
+            name, weight = speaks["cause"], max(speaks["weight"], least)
             more = name in evidence.weights  # of several symptoms the most telling one counts, and that there are more
             evidence.best[name] = max(evidence.best.get(name, 0), weight)
             evidence.weights[name] = evidence.best[name] + more
@@ -354,12 +356,13 @@ class _Diagnosing(StackFinder):
         for name in sorted(weights, key=lambda name: -weights[name]):
             record = causes[name]
             proven = weights[name] >= _PROOF and (evidence.best.get(name, 0) >= _PROOF or record["kind"] in denied)
-            if weights[name] >= _LEAST or is_phrase(self.text):
+            if weights[name] >= _LEAST:
                 hits, cited = evidence.hits.get(name, []), list(evidence.cited.get(name, {}))
-                cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits))
+                cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits, devices))
                 candidate = _candidate(record, weights[name], hits, cited, devices)
                 do = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
-                made.append(candidate._replace(proven=proven, cures=cures, do=do))
+                if do or not record["do_for"]:  # one whose steps are all for other systems is of those
+                    made.append(candidate._replace(proven=proven, cures=cures, do=do))
         return tuple(made)
 
     def _denied_kinds(self, answer: Answer | None) -> set[str]:
@@ -372,13 +375,15 @@ class _Diagnosing(StackFinder):
             return {"machine"}
         return {"version"} if answer.verdict == Verdict.DOES_NOT_WORK else set()
 
-    def _updates(self, record: dict[str, Any], versions: tuple[Read, ...], hits: list[PatternMatch]) -> Iterator[str]:
+    def _updates(
+        self, record: dict[str, Any], versions: tuple[Read, ...], hits: list[PatternMatch], places: set[str]
+    ) -> Iterator[str]:
         """Yield the newest releases of what a text has an older one of, as words of a request.
 
         Parts of the machine are those of which it names a release, packages those that the lines of the cause are about.
         """
         told = " ".join(hit.text for hit in hits).lower()
-        for product in record["update"]:
+        for product in (name for name in record["update"] if OF_SYSTEM.get(name) in (None, *places)):
             named = [read.version for read in versions if read.product == product]
             newest = next((e.version for e in reversed(self.facts.elements(product)) if e.installable), "")
             newest = newest or self.facts.elements(product)[-1].version

@@ -20,6 +20,8 @@ from compatkb.store.records import Product
 
 UNKNOWN = "unknown"
 LINUX, WINDOWS = "linux", "windows"
+OF_SYSTEM = {"linux-kernel": LINUX, "kernel-driver": LINUX, "compute-runtime": LINUX, "windows-driver": WINDOWS}
+"""Parts of a machine that one kind of system has."""
 _LAYER = "wsl"  # a Linux on Windows: texts name both
 _MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
 _WORD = re.compile(r"[a-z0-9]")
@@ -28,8 +30,10 @@ _TOKEN = re.compile(r"[a-z0-9]+")
 _TOKENS = 5  # of a name at the most: data center gpu max 1550
 _PCI = re.compile(r"8086[:\s]+(?:0x)?([0-9a-f]{4})(?![0-9a-f])|\b0x([0-9a-f]{4})\b|_0x([0-9a-f]{4})_|&dev_([0-9a-f]{4})")
 _KERNEL = re.compile(
-    r"(?:linux(?:-| version | [a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
-    r"|uname -[a-z]{1,3}\s{1,8})(\d\.\d{1,2})(?:\.\d{1,3})?(?=[-.+ \n)|`]|$)"
+    r"(?:linux(?:-image-|-| version | [a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
+    r"|uname -[a-z]{1,3}\s{1,8})(\d\.\d{1,2})(?:\.\d{1,3})?(?=[-.+, \n)|`]|$)"
+    r"|(?<![\d.])(\d\.\d{1,2})(?:\.\d{1,3})?(?:-\d{1,3})?"
+    r"(?:-generic|-oem|-lowlatency|-pve|-amd64|\.fc\d\d|(?: latest)? (?:linux )?kernel\b)"
 )
 _RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it
@@ -127,7 +131,7 @@ class MachineReader(KnownData):
 
     def implied(self, parts: tuple[Read, ...]) -> Read | None:
         """Return the system that parts of a machine are of, where nothing else tells it."""
-        systems = {"linux-kernel": LINUX, "kernel-driver": LINUX, "windows-driver": WINDOWS}
+        systems = {name: system for name, system in OF_SYSTEM.items() if name != "compute-runtime"}  # a build is of both
         told = {systems[part.product]: part.line for part in parts if part.product in systems}
         return next((Read("os", name, line, SAYS) for name, line in told.items() if len(told) == 1), None)
 
@@ -162,7 +166,9 @@ class MachineReader(KnownData):
         return found
 
     def _kernels(self) -> tuple[Read, ...]:
-        return self._reads("linux-kernel", {match[1]: match.start() for match in _KERNEL.finditer(self.pasted.plain)})
+        return self._reads(
+            "linux-kernel", {match[1] or match[2]: match.start() for match in _KERNEL.finditer(self.pasted.plain)}
+        )
 
     def _runtimes(self) -> tuple[Read, ...]:
         """Return the compute runtime, by its version or by the build number that Level Zero prints."""

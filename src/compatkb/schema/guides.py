@@ -70,7 +70,7 @@ class CauseEntry(Record):
     kind: CauseKind
     title: Line
     why: Line
-    do: tuple[Line, ...] = Field(min_length=1)  # whatever the device
+    do: tuple[Line, ...] = ()  # whatever the device and the system
     confirm: Line | None = None  # what to run or look at, and which outcome refutes the cause
     avoid: Line | None = None  # what people are about to do, and why it does not help
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
@@ -85,6 +85,12 @@ class CauseEntry(Record):
     blames: bool = False  # the package in which a traceback ends is what has to change
     works_elsewhere: bool = False  # it holds as well where the text names another release that works
     sources: Sources
+
+    @model_validator(mode="after")
+    def _has_steps(self) -> Self:
+        if not self.do and not self.do_for:
+            raise ValueError("do and do-for are empty: a cause says what to do")
+        return self
 
 
 class Weight(Record):
