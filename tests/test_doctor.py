@@ -408,7 +408,7 @@ def test_driver_that_no_list_names(facts: Snapshot) -> None:
 def test_device_files(facts: Snapshot, tmp_path: Path) -> None:
     """No render node, and one that this user may not open, are errors."""
     graphics = (Graphics("0", "8086", "56a0", None),)
-    assert read_nodes(tmp_path / "nothing") is None
+    assert read_nodes(tmp_path / "nothing") == ()
     machine = Machine("t", "3.12", "linux", graphics=graphics, nodes=read_nodes(tmp_path))
     assert {"no-render-node", "no-kernel-driver"} <= rules_of(examine(facts, machine, clock()))
     (tmp_path / "renderD128").write_text("", encoding="ascii")
@@ -480,6 +480,32 @@ def test_mixed_builds(run: Callable[..., Run], tmp_path: Path, torch: str) -> No
     assert {"2.8.0+xpu"} == {step["after"] for step in answer["steps"] if step["distribution"] == "torch"}
 
 
+def test_mixed_builds_are_the_headline(facts: Snapshot) -> None:
+    """What is mixed stands in the first line; nothing is said of products that are not there."""
+    packages = (Installed("torch", "2.9.1+xpu"), Installed("torchvision", "0.24.1+cu126"))
+    machine = Machine("t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", packages=packages)
+    shown = text_of(examination_lines(present_examination(facts, examine(facts, machine, clock()), DAY)))
+    assert shown.startswith("\u2717 mixed builds   torchvision 0.24.1+cu126 is no xpu build, torch 2.9.1+xpu is")
+    assert "IPEX" not in shown
+
+
+@pytest.mark.parametrize(("driver", "rule"), [(None, "no-kernel-driver"), ("xe", "no-render-node")])
+def test_a_container_without_the_device_files(facts: Snapshot, tmp_path: Path, driver: str | None, rule: str) -> None:
+    """A GPU on the bus without /dev/dri is an error: bound to a driver, the container was not given it."""
+    graphics = (Graphics("0", "8086", "e20b", driver),)
+    packages = (Installed("torch", "2.14.0+xpu"),)
+    nodes = read_nodes(tmp_path / "dri")
+    machine = Machine(
+        "t", "3.12", "linux", ("ubuntu", "24.04"), arch="x86_64", packages=packages, graphics=graphics, nodes=nodes
+    )
+    made = examine(facts, machine, clock())
+    assert rule in rules_of(made)
+    assert not made.healthy
+    shown = text_of(examination_lines(present_examination(facts, made, DAY)))
+    assert shown.startswith(f"\u2717 {rule.replace('-', ' ')}")
+    assert "--device /dev/dri" in shown
+
+
 def test_mixed_builds_without_a_gpu(facts: Snapshot) -> None:
     """Where no GPU is in sight, as in a container, two kinds of builds are still mended for the GPU that one is for."""
     packages = (Installed("torch", "2.9.1+xpu"), Installed("torchvision", "0.24.1+cu126"))
@@ -516,6 +542,21 @@ def test_the_active_environment(tmp_path: Path, variables: dict[str, str], wante
     places = {name: value if name == "CONDA_DEFAULT_ENV" else str(tmp_path / value) for name, value in variables.items()}
     assert active(places, tmp_path / "project" / "src") == str(tmp_path / wanted / "bin" / "python")
     assert active({}, tmp_path / "a") == sys.executable
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a stand-in of an interpreter is a script")
+@pytest.mark.parametrize("mark", ["pipx_metadata.json", "uv-receipt.toml"])
+def test_an_installed_tool_is_not_what_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+    """Without an active environment, a program that pipx or uv installed looks at the Python that the shell finds."""
+    for place in ("tool", "shell"):
+        (tmp_path / place / "bin").mkdir(parents=True)
+        (tmp_path / place / "bin" / "python3").write_text("#!/bin/sh\n", encoding="ascii")
+        (tmp_path / place / "bin" / "python3").chmod(0o755)
+    path = os.pathsep.join(str(tmp_path / place / "bin") for place in ("tool", "shell"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "tool"))
+    (tmp_path / "tool" / mark).write_text("", encoding="ascii")
+    assert active({"PATH": path}, tmp_path) == str(tmp_path / "shell" / "bin" / "python3")
+    assert active({"PATH": ""}, tmp_path) == sys.executable
 
 
 COLLECTED = """Collecting environment information...

@@ -39,7 +39,6 @@ class ExaminationView:
     system: str | None  # its name
     causes: tuple[CauseView, ...]  # why what is installed does not work
     best: StackView | None  # the stack to go to
-    moved: tuple[str, ...]  # the names of the products whose version that one gives up
     instead: Instead | None
     proven: StackView | None
     issues: tuple[StackIssue, ...]  # known issues of what is installed, on this kernel, driver and GPU
@@ -55,7 +54,6 @@ def present_examination(facts: Snapshot, examination: Examination, day: date) ->
         shown.value("os", examination.system) if examination.system else None,
         tuple(map(shown.cause, answer.causes)) if answer else (),
         shown.stack(best.stack) if best else None,
-        tuple(shown.labels(best.relaxed)) if best else (),
         shown.instead(examination.instead),
         shown.stack(examination.proven) if examination.proven else None,
         _issues(shown, examination),
@@ -109,6 +107,8 @@ def _headline(view: ExaminationView) -> tuple[str, str, str, Remark | None]:
     where = examination.machine.origin
     if examination.verdict == _NOTHING:
         return "unknown", "nothing to check", f"no torch in {where}", None
+    if mixed := next((remark for remark in wrong if remark.rule == "mixed-builds"), None):
+        return "does-not-work", "mixed builds", f"{mixed.message} ({where})", mixed
     if examination.verdict == "does-not-work":
         sentence = view.asked or main
         return "does-not-work", messages.VERDICTS["does-not-work"], f"{sentence} ({where})", None
@@ -134,7 +134,8 @@ def install_commands(view: ExaminationView, shell: str = POSIX) -> list[str]:
 
 def _reasons(view: ExaminationView, numbers: Numbers) -> Iterator[Row]:
     """Yield why what is installed does not work."""
-    for number, cause in enumerate(view.causes[:_REASONS] if view.examination.verdict == "does-not-work" else ()):
+    is_told = view.examination.verdict == "does-not-work" and not view.examination.mixed  # which the headline says
+    for number, cause in enumerate(view.causes[:_REASONS] if is_told else ()):
         yield "cause", f"{cause.message} {numbers.marks(cause.sources[:1])}", number
 
 
@@ -175,7 +176,6 @@ def _changes(view: ExaminationView) -> Iterator[Row]:
     if added := [f"{s.distribution} {s.after}" for s in steps if not s.before]:
         parts.append(f"{'also ' if parts else ''}install {listed(added)}")
     yield "fix", f"{'; '.join(parts)}   ({messages.signed(view.best.verdict)})", 0
-    yield "fix", f"{listed(view.moved)}; everything else that you fixed stays" if view.moved else "", 3
 
 
 def _warnings(stack: StackView | None) -> list[Block]:

@@ -1,7 +1,9 @@
 """Reads the packages of an interpreter in a process of its own, without importing any of them."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from compatkb.doctor.machine.system import architecture
 from compatkb.errors import UnavailableError
 
 _SECONDS = 60
+_OF_TOOLS = ("pipx_metadata.json", "uv-receipt.toml")  # what pipx and uv leave in the environment of a tool
 _MOST = 32_000_000
 
 _PROBE = r"""
@@ -96,7 +99,7 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
 
 
 def active(variables: Mapping[str, str], folder: Path) -> str:
-    """Return the interpreter of the environment that is active, by the order of uv; else the one that runs this program.
+    """Return the interpreter of the environment that is active, by the order of uv; else the one that the shell finds.
 
     `VIRTUAL_ENV`, then a conda environment that is not its base, then `.venv` in `folder` or nearest above it. A program that
     pipx or uvx installed runs in an environment of its own, which is not the one asked about.
@@ -106,7 +109,18 @@ def active(variables: Mapping[str, str], folder: Path) -> str:
         places.append(Path(conda))
     places += [above / ".venv" for above in (folder, *folder.parents) if (above / ".venv" / "pyvenv.cfg").is_file()][:1]
     interpreters = [place / name for place in places for name in ("bin/python", "Scripts/python.exe", "python.exe")]
-    return next((str(interpreter) for interpreter in interpreters if interpreter.is_file()), sys.executable)
+    return next((str(interpreter) for interpreter in interpreters if interpreter.is_file()), None) or _of_path(variables)
+
+
+def _of_path(variables: Mapping[str, str]) -> str:
+    """Return the interpreter that runs this program; where that is the environment of an installed tool, the one on PATH."""
+    prefix = Path(sys.prefix)
+    if not (any((prefix / name).is_file() for name in _OF_TOOLS) or "archive-v0" in prefix.parts):
+        return sys.executable
+    own = {prefix / "bin", prefix / "Scripts"}
+    places = [place for place in variables.get("PATH", "").split(os.pathsep) if place and Path(place) not in own]
+    found = (shutil.which(name, path=os.pathsep.join(places)) for name in ("python3", "python"))
+    return next(filter(None, found), sys.executable)
 
 
 def run_program(python: str, program: str, *words: str, seconds: int = _SECONDS) -> subprocess.CompletedProcess[bytes]:

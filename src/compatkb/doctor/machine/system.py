@@ -106,12 +106,12 @@ def read_graphics(sysfs: Path) -> tuple[Graphics, ...] | None:
     return tuple(graphics)
 
 
-def read_nodes(folder: Path) -> tuple[Node, ...] | None:
-    """Return the render nodes of a folder of device files, and whether this user may use them; None without the folder."""
+def read_nodes(folder: Path) -> tuple[Node, ...]:
+    """Return the render nodes of a folder of device files, and whether this user may use them; none without the folder."""
     try:
         names = sorted(name for name in os.listdir(folder) if re.fullmatch(r"renderD\d+", name))
     except OSError:
-        return None
+        return ()
     return tuple(Node(str(folder / name), os.access(folder / name, os.R_OK | os.W_OK)) for name in names)
 
 
