@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from machine_labels import missing
 
 from compatkb.doctor.known_machine import KnownMachine
-from compatkb.doctor.machine import Graphics, Installed, Machine
+from compatkb.doctor.machine import Graphics, Installed, Machine, Node
 from compatkb.doctor.machine.interpreter import active, read_interpreter
 from compatkb.doctor.machine.reports import read_report
 from compatkb.doctor.machine.system import read_graphics, read_libraries, read_nodes, read_packages, read_release
@@ -504,6 +504,59 @@ def test_a_container_without_the_device_files(facts: Snapshot, tmp_path: Path, d
     shown = text_of(examination_lines(present_examination(facts, made, DAY)))
     assert shown.startswith(f"\u2717 {rule.replace('-', ' ')}")
     assert "--device /dev/dri" in shown
+
+
+RUNTIME = (("libze-intel-gpu1", "25.48.36300.8-1"), ("libze1", "1.26.0"))
+OLD_RUNTIME = (("libze-intel-gpu1", "23.43.27642.40-1ubuntu3"), ("libze1", "1.16.1"))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "driver", "packages", "verdict", "fix"),
+    [
+        ("6.8.0-51-generic", None, RUNTIME, "does-not-work", "use kernel 6.11 or newer"),
+        ("6.11.0-9-generic", "xe", RUNTIME, "works", None),
+        ("6.14.0-37-generic", "xe", RUNTIME, "works", None),
+        ("6.14.0-37-generic", "xe", OLD_RUNTIME, "does-not-work", "use compute runtime 24.31.30508.5 or newer"),
+    ],
+)
+def test_b580_by_kernel_and_runtime(
+    facts: Snapshot, kernel: str, driver: str | None, packages: tuple[tuple[str, str], ...], verdict: str, fix: str | None
+) -> None:
+    """A kernel or a compute runtime that does not know the card denies it, says what would, and changes no package."""
+    machine = Machine(
+        "t", "3.12", "linux", ("ubuntu", "24.04"), kernel, packages=(Installed("torch", "2.14.0+xpu"),),
+        graphics=(Graphics("0", "8086", "e20b", driver),), nodes=(Node("/dev/dri/renderD128", usable=True),), drivers=packages,
+    )  # fmt: skip
+    made = examine(facts, machine, clock())
+    shown = text_of(examination_lines(present_examination(facts, made, DAY)))
+    assert (made.verdict, made.steps) == (verdict, ())
+    assert re.findall(r"^  fix +(.*)$", shown, re.MULTILINE) == ([fix] if fix else [])
+    assert "IPEX" not in shown
+    assert "pip install" not in shown
+
+
+@pytest.mark.parametrize("number", ["32.0.101.8826", "32.0.101.6647"])
+def test_b580_on_windows_asks_for_no_package_of_linux(facts: Snapshot, number: str) -> None:
+    """On Windows the driver brings the run time: it is told, and no package of a distribution is missed."""
+    machine = Machine(
+        "t", "3.12", "windows", packages=(Installed("torch", "2.14.0+xpu"),),
+        graphics=(Graphics("0", "8086", "e20b"),), drivers=(("windows-driver", number),),
+    )  # fmt: skip
+    made = examine(facts, machine, clock())
+    assert made.verdict == "works"
+    assert made.parts == {"windows-driver": number}
+    assert not {"driver-part-missing", "no-render-node"} & rules_of(made)
+
+
+def test_wsl2_shows_no_gpu_on_its_bus(facts: Snapshot) -> None:
+    """Under WSL2 neither the bus nor /dev/dri shows the GPU, and its kernel proves nothing: none of them is a fault."""
+    machine = Machine(
+        "t", "3.12", "linux", ("ubuntu", "24.04"), "6.6.87.2-microsoft-standard-WSL2",
+        packages=(Installed("torch", "2.14.0+xpu"),), graphics=(), nodes=(), drivers=RUNTIME,
+    )  # fmt: skip
+    made = examine(facts, machine, clock())
+    assert made.verdict == "works"
+    assert made.healthy
 
 
 def test_mixed_builds_without_a_gpu(facts: Snapshot) -> None:

@@ -246,7 +246,7 @@ class KnownMachine(Questions):
                 message = f"no kernel driver is bound to {shown}"
                 remarks.append(Remark("no-kernel-driver", Severity.ERROR, message, "load or update the kernel driver"))
         named = [item for item in intel if item.hardware and self.devices_of(item.hardware)]
-        if self.machine.drivers is not None and self.machine.whole and named:
+        if self.machine.drivers is not None and self.machine.system == "linux" and self.machine.whole and named:
             there = {name for name, _ in self.machine.drivers}
             for record in self.facts.guide_records("component"):
                 if record["needed"] and not there & set(record["packages"]):

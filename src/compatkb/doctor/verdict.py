@@ -101,7 +101,9 @@ class _Examining(UpgradePath):
             remarks.append(Remark("not-named-together", Severity.WARNING, message))
         mixed = self.mixed
         remarks += [mixed_remark(held, mixed, devices[0])] if mixed else []
-        there = best is not None and best.where == "same" and not mixed and all(item.known or not item.core for item in held)
+        below = best is not None and bool(best.relaxed) and all(self.facts.products[name].machine for name in best.relaxed)
+        fits = best is not None and (best.where == "same" or below)  # the packages do, whatever is below them
+        there = fits and not mixed and all(item.known or not item.core for item in held)
         steps = self.steps_to(best.stack) if best and not there else ()
         hardware = [("hardware", name) for name in self.hardware[:1]]
         served = (best.stack.device,) if best else devices
@@ -140,10 +142,11 @@ class _Examining(UpgradePath):
             return None, []
         if len(self.hardware) == 1 and self.reaches(self.hardware[0]):
             place.append(("hardware", self.hardware[0]))
-            if self.driver and self.is_known(DRIVER, self.driver):
-                with_driver = self.asked([*packages, *place, (DRIVER, self.driver)])
-                if with_driver and not self.stacks(with_driver):
-                    return self.answer(with_driver), []  # denied; that no list names a driver says nothing
+            driver = {DRIVER: self.driver} if self.driver and self.is_known(DRIVER, self.driver) else {}
+            for part in (driver | self.parts).items():
+                with_part = self.asked([*packages, *place, part])
+                if with_part and not self.stacks(with_part) and self.stacks(self.asked([*packages, *place])):
+                    return self.answer(with_part), []  # denied; that no list names a driver says nothing
         leaves = [pin for pin in self.pins(leaves=True) if pin not in packages]
         core = [pin for pin in packages if pin[0] in self.providers or self.facts.products[pin[0]].role == Role.COMPANION]
         for main, rest in ((packages, []), (core, [pin for pin in packages if pin not in core])):

@@ -39,6 +39,7 @@ class ExaminationView:
     system: str | None  # its name
     causes: tuple[CauseView, ...]  # why what is installed does not work
     best: StackView | None  # the stack to go to
+    below: tuple[str, ...]  # which parts of the machine have to be of other versions, in words
     instead: Instead | None
     proven: StackView | None
     issues: tuple[StackIssue, ...]  # known issues of what is installed, on this kernel, driver and GPU
@@ -54,6 +55,7 @@ def present_examination(facts: Snapshot, examination: Examination, day: date) ->
         shown.value("os", examination.system) if examination.system else None,
         tuple(map(shown.cause, answer.causes)) if answer else (),
         shown.stack(best.stack) if best else None,
+        tuple(shown.elsewhere(shown.stack(best.stack), p) for p in best.relaxed if facts.products[p].machine) if best else (),
         shown.instead(examination.instead),
         shown.stack(examination.proven) if examination.proven else None,
         _issues(shown, examination),
@@ -135,7 +137,8 @@ def install_commands(view: ExaminationView, shell: str = POSIX) -> list[str]:
 def _reasons(view: ExaminationView, numbers: Numbers) -> Iterator[Row]:
     """Yield why what is installed does not work."""
     is_told = view.examination.verdict == "does-not-work" and not view.examination.mixed  # which the headline says
-    for number, cause in enumerate(view.causes[:_REASONS] if is_told else ()):
+    causes = [cause for cause in view.causes if cause.about_asked] or view.causes
+    for number, cause in enumerate(causes[:_REASONS] if is_told else ()):
         yield "cause", f"{cause.message} {numbers.marks(cause.sources[:1])}", number
 
 
@@ -169,6 +172,7 @@ def _known(view: ExaminationView) -> str:
 def _changes(view: ExaminationView) -> Iterator[Row]:
     """Yield what changes from what is installed to the stack that the commands install."""
     steps = view.examination.steps
+    yield from (("fix", change, 0) for change in view.below)
     if view.best is None or not steps:
         return
     parts = [f"{s.distribution} {s.before} to {s.after}" for s in steps if s.before and s.after]

@@ -357,7 +357,7 @@ class Presenter(Causes):
         changes = [f"move {members[p].product.label} to {members[p].version}" for p in moved]
         changes += [self._left_out(p, members.values()) for p in gone]
         changes += [f"without {self.facts.features[p][0]}" for p in near.relaxed if roles[p] == Role.FEATURE]
-        changes += [self._elsewhere(stack, p) for p in near.relaxed if roles[p] == Role.DIMENSION]
+        changes += [self.elsewhere(stack, p) for p in near.relaxed if roles[p] == Role.DIMENSION]
         if kept and moved:
             return f"keep {listed(kept)}, {listed(changes)}"
         return f"{_SIDES[near.where] if moved else listed(changes)}: {stack.name}"
@@ -369,7 +369,7 @@ class Presenter(Causes):
         taken = next((f"{build.name} {build.version} instead of" for build in alike), "without")
         return f"{taken} {self.label(product)}"
 
-    def _elsewhere(self, stack: StackView, dimension: str) -> str:
+    def elsewhere(self, stack: StackView, dimension: str) -> str:
         """Return the value that a dimension of the machine has to have instead."""
         if dimension == PYTHON:
             plain = [python.id for python in stack.python if not is_free_threaded(python.id)]
