@@ -50,6 +50,9 @@ CHECKS = (
     LintRule("sources", "a cited source is not defined, a defined one is not cited, or a record has none", sources.sources),
     LintRule("source-detail", "a source does not say exactly where to look", sources.source_detail),
     LintRule(
+        "source-reach", "a claim or a build says more than the kind of its sources can, and is not inferred", sources.reach
+    ),
+    LintRule(
         "versions",
         "a version cannot be read in its product's scheme, stands twice, or belongs to another release",
         versions.versions,

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
+from compatkb.authoring.knowledge_base import split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, walk
 from compatkb.core.text_position import Where
-from compatkb.schema import Channel, IndexFile, ProductFile, SourceEntry
+from compatkb.schema import Basis, Channel, Claim, IndexFile, Kind, ProductFile, SourceEntry
 
 DAYS = 180
 """After this many days a thread, a page, an index and an open list count as unread; a file at a tag or commit stays."""
@@ -79,6 +80,38 @@ def _wrong(source: SourceEntry, channels: set[str]) -> Iterator[str]:
             yield "gives no digest of the file in `sha256`"
         if not packed and source.at is None:
             yield "is no single file, so `at` has to say what was looked at"
+
+
+def reach(subject: LintSubject) -> Iterator[LintProblem]:
+    """Yield claims and builds that say more than the kind of their sources can, and are not called inferred."""
+    packages = {name for name, file in subject.by_id.items() if file.product.distribution}
+    for document, file in subject.products:
+        for number, claim in enumerate(file.claim):
+            cited = [file.source[name] for name in claim.sources if name in file.source]
+            if claim.basis is not Basis.INFERRED and cited and (message := _beyond(claim, cited, packages)):
+                yield LintProblem(document, ("claim", number), f"{message}; `basis` is inferred, or another source says it")
+        for number, release in enumerate(file.release):
+            for n, build in enumerate(release.build):
+                listed = all(_is_list(file.source[name]) for name in build.sources if name in file.source)
+                if len(build.devices) > 1 and listed and not build.note:
+                    message = "a list of files does not say for which devices a build is: say in `note` whence that is known"
+                    yield LintProblem(document, ("release", number, "build", n), message)
+
+
+def _beyond(claim: Claim, cited: list[SourceEntry], packages: set[str]) -> str | None:
+    terms = [split_term(term) for term in claim.to]
+    places = [str(source.at or "") for source in cited]
+    if all(map(_is_list, cited)) and (others := sorted(name for name, _ in terms if name in packages)):
+        return f"a list of files says nothing of {others[0]}"
+    if claim.kind is Kind.VERIFIED or not any(specifier for _, specifier in terms):
+        return None
+    if all(re.search(r"\bextra \w+$", place) for place in places):
+        return "what an extra asks for denies nothing without it"
+    return "what was tested denies nothing else" if all("tested with" in place for place in places) else None
+
+
+def _is_list(source: SourceEntry) -> bool:
+    return bool(source.file) and not (source.file or "").endswith(_PACKED)
 
 
 def review(subject: LintSubject) -> Iterator[LintProblem]:
