@@ -271,7 +271,7 @@ def _add_kernels(product: ProductFile, supports: Iterable[KernelSupport], added:
             return min(found, key=lambda since: series.index(since[0]))
 
         listed, (release, places) = first("absent")[0], first("absent", "force-probe")
-        if release == series[0]:
+        if release == series[0] or len(places) < 2:  # no table was read that does not have it
             continue
         how = f"lists it before {release}" if listed == release else f"takes it by default before {release}"
         forced = "" if listed == release else f" (from {listed} on by force_probe)"
