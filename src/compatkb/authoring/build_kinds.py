@@ -257,7 +257,10 @@ class _Pair:
             self.regions = [part for region in self.regions for part in (region & place, region & ~place) if part]
 
     def split(self, edge: KnowledgeEdge) -> Iterator[KnowledgeEdge]:
-        """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind."""
+        """Yield an edge that vouches for builds of one kind alone; where it does not, what it denies and then each kind.
+
+        What a build for several devices is vouched for with has any kind: it holds nothing for one of them.
+        """
         if (edge.of, edge.to) != self.products or not edge.supported_on:
             yield edge
             return
@@ -265,8 +268,8 @@ class _Pair:
         for region in self.regions:
             cells, there = edge.supported_on & region, self.to.at(region)
             for kind, mask in self.of.at(region).items():
-                named = edge.to_mask & (there.get(kind, 0) if kind and kind.label else 0)
-                if cells and mask & edge.of_mask and named:
+                alike = -1 if kind is None else there.get(kind, 0) if kind.label else 0
+                if cells and mask & edge.of_mask and (named := edge.to_mask & alike):
                     pair = (mask & edge.of_mask, named)
                     cells_by_pair[pair] = cells_by_pair.get(pair, 0) | cells
         if cells_by_pair == {(edge.of_mask, edge.to_mask): edge.supported_on}:
