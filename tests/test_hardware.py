@@ -94,11 +94,11 @@ def test_names_mean_families(base: KnowledgeBase, name: str, family: str) -> Non
         ("torch==2.6.*", "works", "2.6.0+hpu.1.21.0"),
         ("synapseai==1.16.0 torch==2.2.2 python==3.10 os==ubuntu22.04", "works-with-warnings", "2.2.2+hpu.1.16.0"),
         ("hardware==gaudi3 torch==2.6.*", "works", "2.6.0+hpu.1.21.0"),
-        ("neural-compressor==3.4 synapseai==1.21.0 torch", "works", "2.6.0+hpu.1.21.0"),
+        ("neural-compressor==3.4 synapseai==1.21.0 torch", "works-with-warnings", "2.6.0+hpu.1.21.0"),
         ("torch==2.8.*", "does-not-work", ""),  # no Gaudi software holds it
         ("synapseai==1.21.0 torch==2.4.0", "does-not-work", ""),
         ("torch==2.4.* python==3.9", "does-not-work", ""),
-        ("torch==2.6.* os==windows11", "unknown", ""),  # that the maker's images are for Linux alone is concluded
+        ("torch==2.6.* os==windows11", "does-not-work", ""),  # its driver is a module of the Linux kernel
         ("torch==2.4.* os==debian12", "does-not-work", ""),
         ("ipex==2.8.0", "does-not-work", ""),
         ("hardware==gaudi torch==2.9.*", "unknown", ""),  # the table of the release leaves the first generation out
