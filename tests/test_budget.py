@@ -9,6 +9,7 @@ from compatkb.api import KnowledgeBase
 from compatkb.engine.answer import best_stacks, is_possible, resolve
 from compatkb.engine.budget import Budget
 from compatkb.errors import GaveUpError
+from compatkb.output.presenter import present
 
 VERSIONS = [f"{n}.0" for n in range(1, 41)]
 
@@ -54,6 +55,8 @@ def test_what_is_near_is_looked_for_on_wish(tmp_path: Path) -> None:
     answer = resolve(facts, question, near=False)
     assert (answer.verdict, answer.nearest, answer.gave_up) == ("does-not-work", (), False)
     assert resolve(facts, question).nearest
+    assert "ended early" in present(facts, answer._replace(gave_up=True)).foot[-1]  # the reader is told
+    assert present(facts, answer).foot == []
 
 
 def test_an_answer_spends_the_budget_that_it_is_given(tmp_path: Path) -> None:

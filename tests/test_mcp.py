@@ -8,11 +8,12 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Run
 
 from compatkb.cli.opening import patience
 from compatkb.mcp.protocol import HANDSHAKE, MOST_BYTES, STATELESS, ProtocolServer
@@ -43,6 +44,17 @@ def call(server: ProtocolServer, tool: str, **arguments: object) -> tuple[str, b
     """Return the text of a tool's result, and whether it failed."""
     result = ask(server, "tools/call", {"name": tool, "arguments": arguments, "_meta": META})["result"]
     return result["content"][0]["text"], result["isError"]
+
+
+def test_a_costly_question_has_the_answer_of_the_terminal(server: ProtocolServer, run: Callable[..., Run]) -> None:
+    """What no patience of one of the two cuts short reads alike, with its alternatives: the search is done before its time."""
+    words = ["torch>=2.1", "torchserve==0.5.2", "neural-compressor", "python==3.14"]
+    told = run("resolve", *words, "--shell", "posix").out
+    text, failed = call(server, "resolve", words=words)
+    assert not failed
+    assert [line for line in told.splitlines() if line] == [line for line in text.splitlines() if line]
+    assert "  1  " in told
+    assert "ended early" not in told
 
 
 @pytest.mark.long

@@ -186,7 +186,8 @@ class AnswerView:
     def foot(self) -> list[str]:
         """What the last line says beside the day of the data."""
         until = self.request.uploaded_until
-        return [] if until is None else [f"uploads before {date.fromordinal(until + 1)}"]
+        told = [] if until is None else [f"uploads before {date.fromordinal(until + 1)}"]
+        return [*told, *(["the search for alternatives ended early"] if self.gave_up else [])]
 
 
 def grouped(stacks: Iterable[StackView], wide: Callable[[list[StackView]], tuple[StackView, ...]]) -> tuple[StackGroup, ...]:
