@@ -443,6 +443,8 @@ class Trial:
         demands = self.demands_on_leaves(members)
         for leaf in {edge.to for edge in demands}:
             edges = [edge for edge in demands if edge.to == leaf]
+            if all(edge.kind is Kind.BREAKS for edge in edges):  # nobody demands it: it may stay away
+                continue
             if not self._some_version_suits(leaf, edges):
                 return None
             if any(e.kind is Kind.NEEDS and e.supported_on and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
