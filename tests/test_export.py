@@ -112,6 +112,7 @@ def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path) -> No
     first = (tmp_path / "a.zip").read_bytes()
     with zipfile.ZipFile(io.BytesIO(first)) as archive:
         assert archive.testzip() is None
+        assert {entry.date_time[:3] for entry in archive.infolist()} == {(2026, 11, 21)}
         assert {name: archive.read(name) for name in archive.namelist()} == files
     assert published.zip_bytes(files, date.fromisoformat(hostile.meta["data_date"])) == first
     write_folder(tmp_path / "a", {"claim.csv": b"id"}, ours=lambda name: name in files)  # an older one is replaced
