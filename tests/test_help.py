@@ -214,15 +214,15 @@ def test_curators_commands_are_of_data(run: Callable[..., Run]) -> None:
     assert run("data", "stats").out == run("stats").out
 
 
-def test_quiet_and_verbose(run: Callable[..., Run]) -> None:
+def test_quiet_and_verbose() -> None:
     """-q prints headline and commands; -v says on stderr which data were read; both stand on either side of the command."""
     for words in (("-q", "resolve", "torch==2.8", "cpu"), ("resolve", "torch==2.8", "cpu", "-q")):
-        first, *rest = run(*words).out.splitlines()
+        first, *rest = piped(*words).stdout.splitlines()
         assert first.startswith("✓ works")
         assert rest
         assert all(line.startswith("    ") for line in rest)
     assert "remark: data of " in piped("resolve", "torch==2.8", "cpu", "-v").stderr
-    assert "remark: data of " not in run("resolve", "torch==2.8", "cpu").err
+    assert "remark: data of " not in piped("resolve", "torch==2.8", "cpu").stderr
 
 
 PROFILE = '[tool.compatkb]\nmachine = "B580, ubuntu24.04, py3.12"\n'
