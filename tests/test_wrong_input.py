@@ -61,6 +61,19 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
             id="os-begun",
         ),
         pytest.param(["resolve", "ubntu24"], "ubuntu24.04", id="os-misspelt-and-begun"),
+        pytest.param(
+            ["resolve", "n100", "ubuntu24.04"], "'n100' is not in the data\n  GPUs, processors and", id="other-model"
+        ),
+        pytest.param(
+            ["which", "pytorch", "for", "a750", "on", "windows"],
+            "did you mean: compatkb resolve torch a750 windows\n",
+            id="sentence",
+        ),
+        pytest.param(
+            ["torch.xpu.is_available() returns False"],
+            "did you mean: compatkb diagnose 'torch.xpu.is_available() returns False'\n",
+            id="line-of-an-error",
+        ),
         pytest.param(["--torch", "2.8", "resolve"], "stand after the command", id="option-before-command"),
         pytest.param(
             ["resolve", "--vllm", "0.10"], "did you mean: compatkb resolve vllm==0.10\n", id="product-near-an-option"

@@ -16,7 +16,7 @@ KINDS = (
 """Kinds of records, in the order in which equally good ones are shown."""
 
 _NAMED = ("product", "application", "feature", "release", "value")  # a name of theirs means them
-_SNIPPET = 120
+_SNIPPET, _NOTICE = 120, 240
 _TELLING = 8  # so many letters of an error tell something
 
 
@@ -86,20 +86,19 @@ def _hit(record: SearchRecord, wanted: tuple[str, ...]) -> SearchHit:
     missing = [word for word in wanted if word not in title and word.removesuffix("s") != record.kind]
     texts = (*record.names, *record.remarks)
     passage = next((text for text in texts if any(word in text.casefold() for word in missing)), "")
-    return SearchHit(
-        record.kind, record.product, record.version, _line(record.title), _snippet(passage, missing), record.command
-    )
+    text = _snippet(passage, missing, _NOTICE if record.kind == "advisory" else _SNIPPET)
+    return SearchHit(record.kind, record.product, record.version, _line(record.title), text, record.command)
 
 
-def _snippet(text: str, wanted: Sequence[str]) -> str:
+def _snippet(text: str, wanted: Sequence[str], size: int) -> str:
     """Return the part of a text around the first word in it."""
     text = _line(text)
-    if len(text) <= _SNIPPET:
+    if len(text) <= size:
         return text
     places = [text.casefold().find(word) for word in wanted]
-    start = max(0, min((place for place in places if place >= 0), default=0) - _SNIPPET // 3)
+    start = max(0, min((place for place in places if place >= 0), default=0) - size // 3)
     head = text[start:].partition(" ")[2] if start else text
-    tail = head[:_SNIPPET].rpartition(" ")[0] if len(head) > _SNIPPET else head
+    tail = head[:size].rpartition(" ")[0] if len(head) > size else head
     return ("... " if start else "") + tail + (" ..." if tail != head else "")
 
 

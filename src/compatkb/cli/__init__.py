@@ -98,8 +98,8 @@ def _answered(argv: list[str]) -> int:
         return app.main(words, prog_name="compatkb", standalone_mode=False) or 0
     except TyperException as error:
         problem = describe(error)
-        if problem.startswith("unknown command") and "did you mean" not in problem and _is_question(argv):
-            problem = f"{problem.partition(chr(10))[0]}\n  did you mean: {shlex.join(['compatkb', 'resolve', *argv])}"
+        if problem.startswith("unknown command") and "did you mean" not in problem and (meant := _meant(argv)):
+            problem = problem.partition("\n")[0] + meant
         raise UsageError(problem) from None
     except Abort:
         raise KeyboardInterrupt from None
@@ -219,17 +219,24 @@ def _options_like(option: str, context: Any) -> list[str]:
     return _near(option, known)
 
 
-def _is_question(words: Sequence[str]) -> bool:
-    """Return whether words without a command all mean something to the data, as `B580 windows11` do."""
-    from compatkb.cli.opening import open_data
-    from compatkb.request.words import read_words
+def _meant(argv: Sequence[str]) -> str:
+    """Return the command that words without one may mean, as a line below the problem; empty where they mean nothing.
 
-    facts = open_data(None)
-    try:
-        options, rest = read_words(facts, words)
-    except CompatkbError:
-        return False
-    return bool(options or rest) and all(facts.product(word) for word in rest)
+    What is understood of `which pytorch for a750` is a question to `resolve`, the line of an error one to `diagnose`.
+    """
+    from compatkb.cli.opening import open_facts
+    from compatkb.doctor.diagnose import diagnose
+    from compatkb.request.typed import read_typed
+
+    facts, clock = open_facts(None, None)
+    typed = " ".join(argv)
+    read = read_typed(facts, typed, clock)
+    meant: list[str] = []
+    if len(read.words) > len(read.aside):
+        meant = ["resolve", *read.words]
+    elif diagnose(facts, typed, clock).candidates:
+        meant = ["diagnose", typed]
+    return f"\n  did you mean: {shlex.join(['compatkb', *meant])}" if meant else ""
 
 
 def _is_product(name: str) -> bool:

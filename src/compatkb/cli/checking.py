@@ -23,9 +23,12 @@ from compatkb.core.foreign import read_bounded
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output import registry
 from compatkb.output.commands import shell_here
+from compatkb.output.messages import first_sentence
 from compatkb.output.terminal import show, show_text
 from compatkb.parsers.registry import states_versions
 
+_MOST_LEFT = 5
+"""So many findings that no edit mends are named below a diff."""
 _OF_ANY_TEXT = (".py", ".html", ".htm", ".bat", ".cmd")
 """Endings of files that may be in any encoding, of which few state versions: one that cannot be read is passed over."""
 Why = Annotated[bool, o.option("--why", "also print the sources of each finding")]
@@ -119,10 +122,18 @@ def check(
 
 
 def print_diff(documents: Iterable[TextDocument], outcome: Fixed) -> int:
-    """Print what --fix would write; 1 where there is anything."""
+    """Print what --fix would write, and on stderr what it would leave to people; 1 where there is anything to write."""
     changes = [(document, outcome.documents[document.path].text) for document in documents]
+    changed = any(after != document.text for document, after in changes)
     show("".join(diff(document, after) for document, after in changes))
-    return int(any(after != document.text for document, after in changes))
+    if left := outcome.report.findings:
+        places = "1 finding needs" if len(left) == 1 else f"{len(left)} findings need"
+        tell(f"remark: {'after these edits' if changed else 'no edit is certain;'} {places} a person:")
+        for finding in left[:_MOST_LEFT]:
+            tell(f"  {finding.path}:{finding.line}: {first_sentence(finding.message)}")
+        if len(left) > _MOST_LEFT:
+            tell(f"  and {len(left) - _MOST_LEFT} more, which the command without --diff lists")
+    return int(changed)
 
 
 def write_fixed(paths: Iterable[Path], documents: Iterable[TextDocument], outcome: Fixed) -> None:

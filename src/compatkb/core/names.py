@@ -59,6 +59,11 @@ _FILLING = {
 _BEGUN, _NEAR, _MOST = 3, 20, 6
 """Letters above which a word may stand for those that begin with it; words that are compared; those that are named then."""
 
+_MODEL = re.compile(r"([a-z]{1,6})(\d{2,5})")
+"""A name of a model: letters and a number."""
+_FEW = 2
+"""Letters that a name of a model has, of which a slip makes another one."""
+
 SEARCH_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*")
 """A word of search: letters and digits, with dots between them."""
 
@@ -108,13 +113,19 @@ def search_words(text: str) -> list[str]:
     return words
 
 
+def _is_other_model(text: str, word: str) -> bool:
+    """Return whether a name of letters and a number has neither in common with another one: n100 is no slip for win10."""
+    named, other = _MODEL.fullmatch(text), _MODEL.fullmatch(word.replace(".", ""))
+    return bool(named and other and len(named[1]) <= _FEW and named[1] != other[1] and named[2] != other[2])
+
+
 def close(text: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> list[str]:
     """Return the close words, or those that `text` begins; `shown` tells how they are written for people."""
     from difflib import get_close_matches
 
     words = sorted(set(known), reverse=True)
     begun = [word for word in words if len(text) > _BEGUN and word.startswith(text)]
-    near = get_close_matches(text, words, n=_NEAR, cutoff=0.61)
+    near = [word for word in get_close_matches(text, words, n=_NEAR, cutoff=0.61) if not _is_other_model(text, word)]
     near.sort(key=lambda word: min(slips(text, word[: len(text) + more], len(text)) for more in (0, 1)))  # what begins alike
     right = [shown[word] if shown else word for word in begun or near]
     once: dict[str, str] = {}

@@ -17,6 +17,7 @@ from compatkb.store.suggestions import Suggestions, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
+_HARDWARE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
 _USE = "\n  for an application that is not here, ask for the packages that it needs, such as: compatkb resolve torch xpu"
 
 
@@ -61,7 +62,9 @@ def find_product(facts: Snapshot, name: str) -> Product:
     for place in () if near else ("hardware", "os"):
         if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
             raise UsageError(f"unknown {Suggestions(facts).noun(place, near)} {name!r}{suggest(near)}")
-    raise UsageError(f"{name!r} is not a product{suggest(near)}" if near else f"{name!r} is not in the data{_USE}")
+    if near:
+        raise UsageError(f"{name!r} is not a product{suggest(near)}")
+    raise UsageError(f"{name!r} is not in the data{_HARDWARE if re.search(r'[a-z]-?[0-9]', name.lower()) else _USE}")
 
 
 def find_feature(facts: Snapshot, name: str) -> str:

@@ -123,6 +123,8 @@ class _Line:
         if (word.lower() in _SAYING_NOTHING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
             return 1, ""
         for count in range(min(len(left), _LONGEST), 0, -1):
+            if count > 1 and left[count - 1].lower() in _SAYING_NOTHING:
+                continue  # of `a750 on windows` no name is `a750 on`
             if name := self._name(" ".join(left[:count]), count):
                 if (product := self.facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):
                     return count + 1, f"{product.id} {left[count].removeprefix('v')}"

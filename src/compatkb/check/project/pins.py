@@ -18,7 +18,7 @@ from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import MAIN, RequirementRole
 from compatkb.request.lookup import is_newer, newest_known
 
-UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index", off_in=(FileRole.PIPELINE,))
+UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index")
 NEWER = CheckRule("pin-newer", Severity.WARNING, "a pinned version is newer than the data, which say nothing of it")
 PLATFORM = CheckRule(
     "pin-platform",
@@ -154,7 +154,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if "+" in version:
         sources = never_built(product.id, version, queries)
     else:
-        channels = None if is_final else queries.serving(product.id, asked.channels)
+        asked_for = queries.serving(product.id, asked.channels)
+        channels = None if is_final or queries.follows(product.id, asked_for - {queries.own}) else asked_for
         sources = queries.lookups.covered(product, version, queries.lists_until, channels)
     if sources is None:
         return
@@ -186,6 +187,9 @@ def _near(product: str, version: str, queries: ProjectQueries) -> str:
         return tuple(int(part) for part in text.split(".") if part.isdigit())
 
     names = list(dict.fromkeys(e.release for e in there))
+    newest = max(names, key=numbers, default="")
+    if newest and numbers(version) > numbers(newest):
+        return newest
     if misspelt := [name for name in names if slips(name, version.partition("+")[0], 1) == 1]:
         return ", ".join(sorted(misspelt[-3:], key=numbers))
     names.sort(

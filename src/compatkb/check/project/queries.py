@@ -260,6 +260,12 @@ class ProjectQueries:
         there = {channel for other in near for e in self.facts.elements(other) for channel in e.channels}
         return channels & {self.own, *there}
 
+    def follows(self, product: str, channels: frozenset[str]) -> bool:
+        """Return whether whatever these channels have of a product is a release that the clients' own index has, too."""
+        own = {e.release for e in self.facts.elements(product) if self.own in e.channels}
+        there = {e.release for e in self.facts.elements(product) if channels.intersection(e.channels)}
+        return bool(there) and there <= own
+
     def requires_other_python(self, allowed: AllowedVersions, pythons: Pythons) -> bool:
         """Return whether all of these releases ask for a Python that is none of those, so that archives are refused, too."""
         asked = [e.requires_python for e in self.elements(allowed.product, allowed.mask)]
