@@ -20,7 +20,7 @@ EARLY = CheckRule("link-prerelease", Severity.INFO, "the text of a link names a 
 _IN_TEXT = re.compile(rf"(?<![\w.+-]){VERSION.pattern}(?![\w.])")
 _CURRENT = r"(?i)\b(?:current|latest|newest)\b[^|`.)\n]{0,40}$"
 _NAMED = re.compile(r"([A-Za-z]+_[A-Za-z]+)(\d+(?:\.\d+)+(?:\+\w+)?)")
-_NUMBERED = re.compile(r"\d[^\[\]\n]*\]|\d[^<>\n]*</a", re.IGNORECASE)
+_NUMBERED = re.compile(r"\[[^\[\]\n\d]*+\d|<a\b[^<>]*+>[^<>\n\d]*+\d", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[._]\d+)?")
 
 _MOST_LINK_TO_TAGS = 2
