@@ -22,6 +22,8 @@ _NOTHING = (
 )
 _SAYING_NOTHING = frozenset(_NOTHING.split())
 """Words of a sentence, and of an install command, that say nothing of what is asked for."""
+_LINKING = frozenset(("and", "for", "in", "of", "on", "or", "to", "with"))
+"""Words that no name ends with."""
 _GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)")
 _COMPACT_PYTHON = re.compile(r"(?:py|cp|python)-?3\.?(\d{1,2}t?)(?:\.\d+)?", re.IGNORECASE)
 _PIN = re.compile(r"([A-Za-z][\w.-]*(?:\[[\w,.-]*\])?)\s*=\s*(\d\S*)")
@@ -123,7 +125,7 @@ class _Line:
         if (word.lower() in _SAYING_NOTHING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
             return 1, ""
         for count in range(min(len(left), _LONGEST), 0, -1):
-            if count > 1 and left[count - 1].lower() in _SAYING_NOTHING:
+            if count > 1 and left[count - 1].lower() in _LINKING:
                 continue  # of `a750 on windows` no name is `a750 on`
             if name := self._name(" ".join(left[:count]), count):
                 if (product := self.facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):
