@@ -101,8 +101,8 @@ def test_named_tuples_are_those_of_typing() -> None:
         with pytest.raises(TypeError, match="argument"):
             Place(**wrong)  # type: ignore[arg-type]  # which must fail
     with pytest.raises(TypeError, match="argument"):
-        Place("a", 1, "left", 4)  # type: ignore[call-arg]
+        Place("a", 1, "left", 4)  # type: ignore[call-arg]  # one value too many
     with pytest.raises(ValueError, match="door"):
-        place._replace(door=2)  # type: ignore[call-arg]
+        place._replace(door=2)  # type: ignore[call-arg]  # no field of it
     with pytest.raises(AttributeError):
-        place.road = "b"  # type: ignore[misc]
+        place.road = "b"  # type: ignore[misc]  # which no record lets

@@ -1,6 +1,7 @@
 """Frozen classes of named values, made in a twentieth of the time that `dataclasses` takes, which every command would pay."""
 
-from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]  # PyPy has one there, too
+# the getter of namedtuple itself, which no stub declares: a property takes twice as long in the loops of the engine
+from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
@@ -68,7 +69,7 @@ def replaced(one: T, **changes: object) -> T:
 
 
 if TYPE_CHECKING:
-    from typing import NamedTuple as NamedTuple  # noqa: PLC0414  # so that a checker takes it for the same
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414  # exported: other modules import it from here
 else:
 
     class _Named(tuple):

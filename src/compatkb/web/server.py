@@ -222,7 +222,7 @@ class Connection(H11Protocol):
 
     _late: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._late = self.loop.call_later(SECONDS_HEAD, transport.close)
