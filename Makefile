@@ -28,7 +28,7 @@ $(VENV)/made: pyproject.toml
 
 $(VENV)/made-dev: $(VENV)/made
 	@echo "installing what the tests need into $(VENV)"
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	@touch $@
 
 locked: ## set .venv up from the lock with hashes, as CI does
@@ -88,8 +88,7 @@ web: $(VENV)/made ## write the lookup page and the JSON API to site/
 docs: $(VENV)/made ## write the generated regions of README.md and docs/ anew
 	$(BIN)/compatkb docs render
 
-pages: $(VENV)/made ## build the documentation as a site in site-docs/; every link is checked
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+pages: $(VENV)/made-dev ## build the documentation as a site in site-docs/; every link is checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 generate: $(VENV)/made ## rewrite the JSON Schemas that are made from the models

@@ -309,7 +309,6 @@ def _hooked() -> dict[str, Any]:
 @pytest.mark.long
 def test_the_site_builds(tmp_path: Path) -> None:
     """The site's generator takes every page, link and anchor."""
-    pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
     assert (tmp_path / "first-xpu.html").is_file()
