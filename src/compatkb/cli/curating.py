@@ -3,7 +3,7 @@
 import json
 import shlex
 import textwrap
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -35,6 +35,11 @@ def lint(
     sources: Annotated[str | None, o.value("--sources", "DIR", "read cited files instead, in clones DIR/owner/name")] = None,
     fetch: Annotated[bool, o.option("--fetch", "with --sources: clone what is missing there")] = False,
     since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,
+    reread: Annotated[
+        int | None,
+        o.value("--reread", "DAYS", "with --sources: what documents say now that were read so long ago", parser=o.days),
+    ] = None,
+    confirm: Annotated[bool, o.option("--confirm", "with --reread: write today as the day of what still stands")] = False,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
     from compatkb.authoring.lint import CHECKS
@@ -44,12 +49,21 @@ def lint(
         show("".join(f"{each.name:16} {each.level:8} {each.summary}\n" for each in CHECKS))
         return 0
     directory = data_directory(data)
+    if confirm and reread is None:
+        raise UsageError("--confirm needs --reread")
+    if sources and reread is not None:
+        if since:
+            raise UsageError("--reread goes by the day on which a source was seen: it takes no --since")
+        day = parse_day(as_of) if as_of else current_day()
+        findings = _reread(directory, Path(sources), day, reread, fetch=fetch, confirm=confirm)
+        show(_shown(findings, form, directory))
+        return int(worst(findings, Severity(fail_on)))
     if sources:
         findings = _cited_places(directory, Path(sources), fetch=fetch, since=since)
         show(_shown(findings, form, directory))
         return int(worst(findings, Severity(fail_on)))
-    if fetch or since:
-        raise UsageError("--fetch and --since need --sources")
+    if fetch or since or reread is not None:
+        raise UsageError("--fetch, --since and --reread need --sources")
     report = lint_data(read(directory), parse_day(as_of) if as_of else current_day(), rule or ())
     findings = tuple(_runnable(finding, data) for finding in report.findings)
     show(_shown(findings, form, directory))
@@ -88,15 +102,38 @@ def _cited_places(directory: Path, clones: Path, *, fetch: bool, since: str | No
     """Return what reading the cited files shows, and say on standard error how many were read."""
     from compatkb.authoring.lint.cited_places import lines_since, read_sources
 
-    loaded = parse(read(directory))
-    if loaded.problems:
-        raise DataError(tuple(map(str, loaded.problems)))
+    loaded = _loaded(directory)
     changed = lines_since(directory, since) if since else None
     reading = read_sources(loaded.documents, clones, fetch=fetch, changed=changed)
     tell(f"remark: read {reading.read} cited files, found {len(reading.findings)} to look at")
     for repo, number in reading.absent.items():
         tell(f"remark: {repo} is not in {clones}: {number} not read")
     return reading.findings
+
+
+def _reread(directory: Path, clones: Path, day: date, age: int, *, fetch: bool, confirm: bool) -> tuple[Finding, ...]:
+    """Return what documents say otherwise now, tell how many still stand, and with `confirm` write when these were seen."""
+    from compatkb.authoring.rereading import confirmed, reread
+
+    loaded = _loaded(directory)
+    reading = reread(loaded.documents, clones, day - timedelta(days=age), fetch=fetch)
+    tell(f"remark: {len(reading.standing)} sources still say what was read of them, {len(reading.findings)} to look at")
+    for repo, number in reading.absent.items():
+        tell(f"remark: {repo} is not in {clones}: {number} not checked")
+    if confirm:
+        for document in loaded.documents:
+            if (text := confirmed(document, reading.standing, day)) != document.text:
+                write_file(directory / document.path, text.encode())
+                tell(f"remark: wrote {document.path}")
+    return reading.findings
+
+
+def _loaded(directory: Path) -> "Loaded":
+    """Return the data, each file for itself; raises DataError where one does not load."""
+    loaded = parse(read(directory))
+    if loaded.problems:
+        raise DataError(tuple(map(str, loaded.problems)))
+    return loaded
 
 
 def _shown(findings: tuple[Finding, ...], form: str, directory: Path) -> str:
@@ -136,6 +173,7 @@ def _chosen(names: list[str], directory: Path, contents: dict[str, bytes]) -> di
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from compatkb.authoring.loader import Loaded
     from compatkb.refresh.comparison import Note
     from compatkb.refresh.run import RefreshOutcome
 
