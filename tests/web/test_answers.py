@@ -31,7 +31,7 @@ def drawn(asker: Asker, count: int) -> list[PageQuestion]:
     while len(found) < count:
         try:
             question = read_question(random_question(asker.facts, draw))
-            asker.answer(question)
+            asker.view(question)
         except CompatkbError:
             continue
         found.append(question)

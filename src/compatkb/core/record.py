@@ -32,6 +32,9 @@ def _made(kind: type[T], eq: bool) -> type[T]:
     seen = tuple(name for name in names if given.get(name) is not _HIDDEN)
 
     def make(self: Any, /, *values: object, **named: object) -> None:
+        if len(values) == len(names) and not named:
+            self.__dict__.update(zip(names, values, strict=True))
+            return
         fields = {**defaults, **dict(zip(names, values, strict=False)), **named}
         if fields.keys() != every or len(values) > len(names) or not named.keys().isdisjoint(names[: len(values)]):
             raise TypeError(

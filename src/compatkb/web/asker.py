@@ -11,13 +11,14 @@ from compatkb.core.clock import Clock
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Verdict
-from compatkb.engine.answer import Answer, is_possible, resolve
+from compatkb.engine.answer import is_possible, resolve
 from compatkb.errors import CompatkbError
 from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.images import repository_content
 from compatkb.output.presenter import present
 from compatkb.output.view import AnswerView
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Request
 from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import PATIENCE, patience
 from compatkb.web.systems import FormValues
@@ -40,7 +41,7 @@ class Asker:
     def __init__(self, facts: Snapshot, clock: Clock, seconds: float = PATIENCE) -> None:
         self.facts, self.clock, self.seconds = facts, clock, seconds
         self.form, self.catalog = FormValues(facts), CatalogScreen(facts, clock.day)
-        self._answers: OrderedDict[PageQuestion, Answer] = OrderedDict()
+        self._views: OrderedDict[PageQuestion, AnswerView] = OrderedDict()
         self._states: OrderedDict[PageQuestion, ChoiceState] = OrderedDict()
 
     @memoized
@@ -57,24 +58,20 @@ class Asker:
         """Return the tags of each image repository."""
         return [repository_content(self.facts, name, self.clock.day) for name in self.facts.repositories()]
 
-    def answer(self, question: PageQuestion) -> Answer:
-        """Return the answer; raises UsageError and GaveUpError."""
-        answer = self._answers.get(question)
-        if answer is None:
-            answer = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds))
-            _keep(self._answers, question, answer)
-        return answer
-
     def view(self, question: PageQuestion) -> AnswerView:
         """Return the answer as it is shown; raises UsageError and GaveUpError."""
-        return present(self.facts, self.answer(question))
+        view = self._views.get(question)
+        if view is None:
+            view = self._asked(question.request(self.facts, self.clock))
+            _keep(self._views, question, view)
+        return view
 
     def brief(self, question: PageQuestion) -> AnswerView:
         """Return the answer as it is shown, without ways out where there is none yet; raises UsageError and GaveUpError."""
-        answer = self._answers.get(question)
-        if answer is None:
-            answer = resolve(self.facts, question.request(self.facts, self.clock), patience(self.seconds), near=False)
-        return present(self.facts, answer)
+        return self._views.get(question) or self._asked(question.request(self.facts, self.clock), near=False)
+
+    def _asked(self, request: Request, *, near: bool = True) -> AnswerView:
+        return present(self.facts, resolve(self.facts, request, patience(self.seconds), near=near))
 
     def state(self, question: PageQuestion) -> ChoiceState:
         """Return whether a question is denied; one that cannot be asked, or is given up, is not denied."""
@@ -88,15 +85,15 @@ class Asker:
         return state
 
     def _state(self, question: PageQuestion) -> ChoiceState:
-        known = self._answers.get(question)
+        known = self._views.get(question)
         if known is None:
             request = question.request(self.facts, self.clock)
             if is_possible(self.facts, request):
                 return ChoiceState(False)
-            known = resolve(self.facts, request, patience(self.seconds), near=False)
+            known = self._asked(request, near=False)
         if known.verdict != Verdict.DOES_NOT_WORK:
             return ChoiceState(False)
-        reasons = [cause.message for cause in present(self.facts, known).causes[:1]]
+        reasons = [cause.message for cause in known.causes[:1]]
         return ChoiceState(True, reasons[0] if reasons else "No system and Python go together with this.")
 
 

@@ -49,7 +49,7 @@ class ChoiceRow(NamedTuple):
 
 
 def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
-    """Return the rows for a question; `best` is the series of the newest stack that works."""
+    """Return the rows for a question; `best` is the series of the stack that answers it."""
     rows = [_hardware(asker, question), _systems(asker, question), _pythons(asker, question)]
     series = _series(asker, question, best)
     if any(row.is_blamed for row in rows):  # one culprit is enough

@@ -203,7 +203,7 @@ class Site:
         normal = question_of(answer.request, question)
         if len(answer.request.devices) == 1:
             normal = normal._replace(devices=answer.request.devices)
-        rows = rows_of(self.asker, normal, self.best(normal))
+        rows = rows_of(self.asker, normal, self._best_series(answer))
         chosen = dict(normal.parameters())
         extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
         shown = shown_of(self.asker, question, answer)
@@ -293,13 +293,9 @@ class Site:
         known = self.facts.products.get(product)
         return known is not None and product not in (self.main, *ROWS) and known.role != "companion"
 
-    def best(self, question: PageQuestion) -> str:
-        """Return the series of the best stack when the main product is left free; empty where there is none."""
-        try:
-            best = self.asker.view(question.fix(self.main)).best
-        except CompatkbError:
-            return ""
-        build = best.build_of(self.main) if best else None
+    def _best_series(self, view: AnswerView) -> str:
+        """Return the series of the main product in the best stack; empty where there is none."""
+        build = view.best.build_of(self.main) if view.best else None
         return ".".join(build.release.split(".")[: build.product.series]) if build else ""
 
     def data_address(self, question: PageQuestion, call: str, folder: str) -> str:

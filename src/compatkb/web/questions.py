@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from compatkb.core.clock import Clock
 from compatkb.core.record import NamedTuple
@@ -17,7 +17,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
 Parameters = Iterable[tuple[str, str]]
-MOST_CHARACTERS, MOST_WORDS = 1000, 40
+MOST_CHARACTERS, MOST_WORDS, MOST_QUOTED = 1000, 40, 5000
 
 
 class PageQuestion(NamedTuple):
@@ -47,7 +47,7 @@ class PageQuestion(NamedTuple):
 
     def query(self) -> str:
         """Return the query string of an address that asks this; empty for a question about anything."""
-        return urlencode(self.parameters(), quote_via=quote, safe="=<>!~,.:")  # read as these signs by every browser
+        return "&".join(f"{quoted(name)}={quoted(text)}" for name, text in self.parameters())
 
     def command(self) -> str:
         """Return the command line that asks this, quoted for a POSIX shell."""
@@ -64,6 +64,12 @@ class PageQuestion(NamedTuple):
         """Return the question with a product fixed otherwise, or free where no version is given."""
         others = tuple(option for option in self.options if option[0] != product)
         return self._replace(options=_ordered((*others, *([(product, text)] if text else []))))
+
+
+@lru_cache(MOST_QUOTED)
+def quoted(text: str) -> str:
+    """Return a part of a query string; signs that every browser reads as themselves stay."""
+    return quote(text, safe="=<>!~,.:")
 
 
 def _ordered(options: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

@@ -180,8 +180,11 @@ def _sheet(site: Site) -> str:
     """Return the main part of the pages of questions that have no page of their own: lines, and by question which of them."""
     lines: dict[str, int] = {}
     pages = {}
-    for question in site.asker.form.sheet():
-        if question not in site.written and (found := _MAIN.search(site.answer_page(question, "ask.html"))):
+    questions = [question for question in site.asker.form.sheet() if question not in site.written]
+    for question in questions:
+        site.asker.view(question)  # first, so that the buttons which lead to it need no search of their own
+    for question in questions:
+        if found := _MAIN.search(site.answer_page(question, "ask.html")):
             main = [unescape(found[1]), *filter(None, map(str.strip, _BREAK.sub("\n\\g<0>", found[2]).split("\n")))]
             pages[_key(question)] = [lines.setdefault(line, len(lines)) for line in main]
     return json.dumps({"lines": list(lines), "pages": pages}, ensure_ascii=False, separators=(",", ":"))
