@@ -1,11 +1,14 @@
 """Families of product files: what rows say becomes records, and two branches can add rows."""
 
+import random
 import shutil
 import subprocess
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 from good_data import good, written
 
 from compatkb.authoring.canonical import canonical
@@ -153,12 +156,19 @@ def test_the_form_is_kept() -> None:
     assert again.record.model_dump(exclude={"claim", "source"}) == document.record.model_dump(exclude={"claim", "source"})
 
 
-def merged(folder: Path, one: str, other: str) -> Any:
-    """Return what git makes of two branches that each add a row to a family of five."""
+def git_in(folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return git with somebody's name in a folder."""
+    plain = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:
-        plain = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
         return subprocess.run(["git", *plain, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+    return git
+
+
+def merged(folder: Path, one: str, other: str) -> Any:
+    """Return what git makes of two branches that each add a row to a family of five."""
+    git = git_in(folder)
 
     def add(row: str) -> None:
         text = path.read_text(encoding="utf-8").replace("rows = [\n", f"rows = [\n{row}", 1)
@@ -195,6 +205,31 @@ def test_two_branches_each_add_a_row(tmp_path: Path) -> None:
     code, text = merged(second, '    ["0.61", "2.6", ["list"]],\n', '    ["0.62", "2.6", ["list"]],\n')
     assert code == 1
     assert "<<<<<<<" in text
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_twenty_branches_each_add_a_fact_to_one_product(tmp_path: Path) -> None:
+    """Twenty facts of torch, each added by a branch of its own to the file without them, merge to the file with all."""
+    git = git_in(tmp_path)
+    whole = (ROOT / "data" / "products" / "torch.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    facts = [number for number, line in enumerate(whole) if line.startswith('    ["')]
+    chosen = sorted(random.Random(20).sample(facts, 20))
+
+    def without(left_out: Collection[int]) -> str:
+        return "".join(line for number, line in enumerate(whole) if number not in left_out)
+
+    path = tmp_path / "torch.toml"
+    path.write_text(without(chosen), encoding="utf-8")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "base")
+    for fact in chosen:
+        git("switch", "-qc", f"fact-{fact}", "main")
+        path.write_text(without([other for other in chosen if other != fact]), encoding="utf-8")
+        git("commit", "-qam", f"fact {fact}")
+    git("switch", "-q", "main")
+    assert [fact for fact in chosen if git("merge", "-q", "-m", "merged", f"fact-{fact}").returncode] == []
+    assert path.read_text(encoding="utf-8") == "".join(whole)
 
 
 def test_good_data_are_written_in_families() -> None:
