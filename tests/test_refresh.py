@@ -727,6 +727,52 @@ def test_real_data_need_nothing(tmp_path: Path) -> None:
     assert [change.path.name for change in outcome.changes] == []
 
 
+ACME = """[product]
+id = "acme-accel"
+name = "Acme Accel"
+role = "package"
+scheme = "pep440"
+rank = 199
+distribution = "acme-accel"
+import-name = "acme_accel"
+eol-note = "Acme publishes no end of life."
+
+[source]
+list = { channel = "default", file = "acme-accel", at = "list of releases and files", seen = 2026-11-23 }
+
+[[release]]
+version = "1.0"
+sources = ["list"]
+
+[[listed]]
+devices = ["cpu"]
+sources = ["list"]
+"""
+
+
+@pytest.mark.long
+def test_a_product_of_a_new_vendor_needs_toml_alone(tmp_path: Path, run: Callable[..., Run]) -> None:
+    """A product file of a vendor that nobody knew: refresh reads its releases, and which torch they want is answered."""
+    data = tmp_path / "data"
+    shutil.copytree(ROOT / "data", data, ignore=shutil.ignore_patterns("evidence", "symbols"))
+    (data / "products" / "acme-accel.toml").write_text(ACME, encoding="utf-8")
+    wheels = [
+        wheel(f"acme_accel-{version}-py3-none-any.whl", (f"torch=={torch}",), uploaded="2026-11-01T00:00:00.000000Z")
+        for version, torch in (("1.0", "2.8.0"), ("1.1", "2.9.1"))
+    ]
+    given = ("--data", str(data))
+    with serving(Index({"acme-accel": wheels})) as index:
+        asked = ("refresh", *given, "--index", index.url, "--only", "acme-accel")
+        assert run(*asked, "--write").code == 0
+        assert run(*asked, "--check").code == 0
+    assert run("fmt", "--check", *given).code == 0
+    assert "acme" not in run("lint", *given).out
+    assert "torch 2.9.1+cpu with acme-accel 1.1" in run("resolve", "acme-accel", "linux", "py3.12", *given).out
+    denied = run("explain", "acme-accel==1.0", "torch==2.9.1", *given)
+    assert denied.code == 1
+    assert "acme-accel 1.0 needs torch 2.8.0" in denied.out
+
+
 @pytest.mark.online
 def test_aged_data_are_brought_back_online(tmp_path: Path) -> None:
     """The same against the real index."""

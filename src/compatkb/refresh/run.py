@@ -109,10 +109,10 @@ def select(files: Files, only: Iterable[str], *, requirements: bool) -> tuple[Re
 
 
 def _distributions(file: ProductFile) -> set[str]:
-    """Return the names under which a product is on the default index: of builds there, or of a runtime."""
+    """Return the names under which a product is on the default index: of builds there or to be listed, or of a runtime."""
     builds = [build for release in file.release for build in release.build if _CHANNEL in build.channels]
     names = {build.distribution or file.product.distribution for build in builds}
-    names |= {file.product.distribution} if file.product.role is Role.LEAF else set()
+    names |= {file.product.distribution} if file.product.role is Role.LEAF or file.listed else set()
     return {str(canonicalize_name(name)) for name in names if name}
 
 
