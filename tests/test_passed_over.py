@@ -10,7 +10,7 @@ from compatkb import KnowledgeBase
 from compatkb.authoring.build_knowledge import build_knowledge
 from compatkb.engine.answer import resolve
 from compatkb.engine.newer import passed_over
-from compatkb.output.presenter import present
+from compatkb.output.presenter import Presenter, present
 
 GUESSED = [wheel(basis="inferred")]
 
@@ -61,3 +61,40 @@ def test_the_row_is_there_where_a_newer_release_is(base: KnowledgeBase) -> None:
     assert row("torch==2.9", "cpu", "linux", "py3.12").startswith("torch==2.9 is 2.9.0; torch==2.9.1 works, too")
     assert "torchvision==0.24.1 works, too" in row("torch==2.9", "torchvision==0.24", "xpu")  # both move together
     assert row("torch==2.9.0", "cpu") == row("torch==2.8", "xpu") == ""  # the second is the last of its series
+
+
+def causes(base: KnowledgeBase, *words: str) -> list[str]:
+    """Return why something does not work."""
+    return [cause.message for cause in present(base.facts, base.explain(*words)).causes]
+
+
+def test_what_nobody_asked_for_is_no_cause(base: KnowledgeBase) -> None:
+    """IPEX is a cause where it is named, or where another build of torch might have come with it."""
+    kernel = causes(base, "torch==2.14.0+xpu", "hardware==lunar-lake", "kernel==5.15", "ubuntu24.04")
+    assert len(kernel) == 1
+    assert "needs kernel" in kernel[0]
+    assert any("IPEX" in said for said in causes(base, "torch==2.14.0+xpu", "ipex", "hardware==lunar-lake"))
+    assert any("IPEX" in said for said in causes(base, "torch==2.4", "device==xpu"))
+
+
+def test_a_cause_is_of_the_versions_that_the_others_leave(base: KnowledgeBase) -> None:
+    """A torchvision leaves one torch, and of that the Python is said: other releases of torch have it."""
+    said = causes(base, "torchvision==0.23.0", "python==3.14", "device==xpu")
+    assert "torch 2.8.* needs Python >=3.9,<=3.13, not 3.14" in said
+    assert not any("no torch release" in one for one in said)
+
+
+def test_a_way_is_newest_only_where_it_is_newer(base: KnowledgeBase) -> None:
+    """The best of all versions may be older than the one that was pinned, and says so."""
+    older = [way.title for way in present(base.facts, base.resolve(words=["torch==2.14", "xpu", "oneapi"])).ways]
+    assert any(title.startswith("older: torch 2.0") for title in older)
+    newer = [way.title for way in present(base.facts, base.resolve(words=["torch==2.8", "xpu", "python==3.14"])).ways]
+    assert any(title.startswith("newest: torch 2.1") for title in newer)
+
+
+def test_systems_of_a_table_are_never_told_as_missing_in_it(base: KnowledgeBase) -> None:
+    """What documents of torch name says nothing of IPEX on the same system."""
+    best = base.resolve(words=["ipex", "A770", "windows11", "py3.13"]).stacks[0]
+    points = [point.sentence for point in Presenter(base.facts, base.request()).stack(best).evidence.open_points]
+    assert any("not for Windows 11" in point for point in points)
+    assert not any("Windows 11" in point.partition(", not for")[0] for point in points if ", not for" in point)

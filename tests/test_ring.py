@@ -87,6 +87,22 @@ def test_what_an_extra_requires_counts_where_it_is_asked_for(
     assert right is not Verdict.DOES_NOT_WORK or any("with its extra " in sentence for sentence in said)
 
 
+@pytest.mark.parametrize(
+    ("pins", "right"),
+    [
+        (("dpcpp-cpp-rt==2023.1.0", "os==linux", "python==3.8"), Verdict.DOES_NOT_WORK),
+        (("dpcpp-cpp-rt==2023.1.0", "os==windows", "python==3.8"), Verdict.UNKNOWN),
+        (("torch==1.13.1", "os==macos", "arch==aarch64", "python==3.7"), Verdict.WORKS_WITH_WARNINGS),  # numpy has no wheel
+    ],
+)
+def test_a_runtime_that_metadata_require_needs_a_wheel(base: KnowledgeBase, pins: tuple[str, ...], right: Verdict) -> None:
+    """What installers look for because a runtime requires it has to be there; what is only bounded may stay away."""
+    answer = base.explain(*pins)
+    assert answer.verdict is right
+    said = [cause.message for cause in present(base.facts, answer).causes]
+    assert right is not Verdict.DOES_NOT_WORK or "intel-opencl-rt 2023.1.0 has no wheel for Python 3.8, Linux" in said[1]
+
+
 def test_an_unpinned_package_for_another_device_alone_is_found(base: KnowledgeBase) -> None:
     """All builds of xformers are for CUDA: which one goes with a torch is told, with what fails on a CPU."""
     answer = base.resolve({"torch": "2.9.1"}, ["xformers"], device="cpu")

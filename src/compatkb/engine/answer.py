@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 
 from compatkb.core.record import NamedTuple
-from compatkb.core.vocabulary import Certainty, Verdict
+from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.engine.alternatives import (
     Alternative,
     Conflicts,
@@ -119,7 +119,7 @@ class _Question(Neighbours):
                     break
             is_certain &= certain_only
             conflicts[device, route.id] = conflict or ()
-            for cause in meeting([cause_of(problem, constraint, certain=certain_only) for constraint in conflict or ()]):
+            for cause in meeting(problem, [cause_of(problem, each, certain=certain_only) for each in conflict or ()]):
                 same = next((n for n, other in enumerate(causes) if _repeats(cause, other)), None)
                 if same is None:
                     causes.append(cause)
@@ -128,7 +128,14 @@ class _Question(Neighbours):
                     edges = tuple(dict.fromkeys((*other.edges, *cause.edges)))
                     causes[same] = other._replace(certain=other.certain and cause.certain, edges=edges)
         own = [cause for cause in causes if not cause.is_of_route]  # another route may have what this one goes without
-        return tuple(own or causes), is_certain, conflicts
+        asked = {*self.request.bare, *(pin.product for pin in self.request.pins)}
+        brought = {name for route in self.facts.routes for name in route.with_} - asked
+        about_asked = [cause for cause in own if brought.isdisjoint(cause.blocker[1:])]
+        if any(cause.blocker[0] != "offer" for cause in about_asked):  # no other build would help: what is asked for is denied
+            own = about_asked
+        named = {name for name in asked if self.facts.products[name].role != Role.DIMENSION}
+        apart = {at for at, found in conflicts.items() if named.isdisjoint(name for each in found for name in each[1:])}
+        return tuple(sorted(own or causes, key=lambda cause: (cause.device, cause.route) in apart)), is_certain, conflicts
 
 
 def _completed(answer: Answer, wanted: bool, complete: Callable[[], Answer]) -> Answer:

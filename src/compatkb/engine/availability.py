@@ -151,6 +151,12 @@ class Availability:
                 if excluded_by(edge) >> idx & 1:
                     yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, edge.of_mask)
 
+    @memoized
+    def absences(self, product: str, waived: frozenset[str]) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, each with listed elements of a product that cannot be there: they lack wheels, or it is denied."""
+        every, groups = self.facts.all_platforms, self._groups(product, (1 << self.facts.sizes[product]) - 1, waived)
+        return tuple([(every & ~support.anywhere, mask) for support, mask in groups.items() if every & ~support.anywhere])
+
     def is_limited(self, product: str) -> bool:
         """Return whether anything is said of where a product can be."""
         return bool(self._limiting(product))

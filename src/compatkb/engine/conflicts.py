@@ -1,7 +1,7 @@
 """Why there is no stack: a minimal set of constraints; leaving any one of them out would admit a stack."""
 
 from functools import cached_property, reduce
-from operator import or_
+from operator import and_, or_
 
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import ANY_VERSION, Kind
@@ -10,7 +10,7 @@ from compatkb.engine.narrowing import is_listed
 from compatkb.engine.problem import Problem
 from compatkb.engine.relations import excluded_by
 from compatkb.engine.search import Aim, Search
-from compatkb.store.records import EVERY, Edge, Element, ElementSet, Pin
+from compatkb.store.records import EVERY, Edge, Element, ElementSet, Pin, newest_first
 
 
 class Cause(NamedTuple):
@@ -23,6 +23,7 @@ class Cause(NamedTuple):
     refused: tuple[tuple[str, Element], ...]  # offer: code and element
     elements: tuple[Element, ...]  # platform: the builds that lack wheels
     edges: tuple[Edge, ...]  # claim: what denies
+    is_part: bool = False  # of what it excludes, that alone is told which the causes beside it leave
 
     @property
     def is_of_route(self) -> bool:
@@ -146,20 +147,31 @@ def cause_of(problem: Problem, constraint: Constraint, *, certain: bool) -> Caus
     return Cause(constraint, problem.device, problem.route.id, certain, refused, elements, edges)
 
 
-def meeting(causes: list[Cause]) -> list[Cause]:
-    """Return the causes of one conflict with the edges alone that concern the versions which the others leave.
+def meeting(problem: Problem, causes: list[Cause]) -> list[Cause]:
+    """Return the causes of one conflict with the edges and builds alone that concern the versions which the others leave.
 
-    Where vLLM needs torch 2.4.0, it is of torch 2.4.0 that a Python is too new.
+    Where vLLM needs torch 2.4.0, it is of torch 2.4.0 that a Python is too new, or that there is no wheel.
     """
     claims = [cause for cause in causes if cause.blocker[0] == "claim"]
     for n, cause in enumerate(causes):
         product, left = cause.blocker[1], EVERY
         for other in claims:
-            demands = [edge.to_mask for edge in other.edges if edge.to == product and edge.kind != Kind.BREAKS]
-            left &= reduce(or_, demands) if demands and other is not cause else EVERY
-        if edges := tuple(edge for edge in cause.edges if edge.of != product or edge.of_mask & left):
-            causes[n] = cause._replace(edges=edges)
+            left &= _left_by(problem, other, product) if other is not cause else EVERY
+        edges = tuple(edge for edge in cause.edges if edge.of != product or edge.of_mask & left) or cause.edges
+        elements = tuple(element for element in cause.elements if left >> element.idx & 1) or cause.elements
+        is_part = cause.is_part or len(edges) < len(cause.edges) or len(elements) < len(cause.elements)
+        causes[n] = cause._replace(edges=edges, elements=elements, is_part=is_part)
     return causes
+
+
+def _left_by(problem: Problem, cause: Cause, product: str) -> ElementSet:
+    """Return the elements of a product that some candidate admits which demands a version of it; all if none does."""
+    edges = [edge for edge in cause.edges if edge.to == product and edge.kind != Kind.BREAKS]
+    if not edges:
+        return EVERY
+    speaking = problem.candidates(edges[0].of) & reduce(or_, (edge.of_mask for edge in edges))
+    admitted = (reduce(and_, (e.to_mask for e in edges if e.of_mask >> idx & 1)) for idx in newest_first(speaking))
+    return reduce(or_, admitted, 0) or EVERY
 
 
 def _pinned(problem: Problem, product: str) -> list[Element]:

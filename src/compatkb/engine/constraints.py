@@ -50,6 +50,8 @@ def constraint_groups(
         if frozenset(pair) not in said:
             said.add(frozenset(pair))
             runtimes.append(("claim", *pair))
+    brought = dict.fromkeys(to for _, of, to in runtimes if roles[to].role == Role.LEAF)
+    runtimes += [("platform", runtime) for runtime in brought]
     built = (product for product in variables if roles[product].role not in (Role.DIMENSION, Role.FEATURE))
     return [
         [claim for claim in claims if claim[1] == provider],

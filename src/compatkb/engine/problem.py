@@ -176,6 +176,10 @@ class Problem:
                 denied[where] = denied.get(where, 0) | 1 << idx
         return tuple(denied.items())
 
+    def runtime_absences(self, runtime: str) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, and the versions of a runtime that installers do not find there."""
+        return self.availability.absences(runtime, self.waived_of_platform(runtime))
+
     @memoized
     def reach(self, product: str, idx: int) -> frozenset[str]:
         """Return a member's product, the runtimes that it leads to, and the products of which these say something."""

@@ -87,6 +87,7 @@ def _conflicting(
     cuts = {requirement.platforms for each in required.values() for requirement in each}
     cuts |= problem.context.cuts(runtimes)
     cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_denials(runtime, beside)}
+    cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_absences(runtime)}
     regions = [problem.platforms]
     for cut in cuts:
         regions = [part for region in regions for part in (region & cut, region & ~cut) if part]
@@ -103,14 +104,16 @@ def _agree(
     """Return whether every runtime that is needed has versions left, on platforms on which the same holds all over.
 
     Runtimes are those that members require and those that these require in turn; `beside` are the members of which some
-    runtime demands a version.
+    runtime demands a version. That installers do not find a version counts where they look for it: metadata require it.
     """
     needed, left = set[str](), dict.fromkeys(runtimes, EVERY)
     for runtime in runtimes:
         if here := [said for said in required.get(runtime, ()) if said.platforms & region]:
             needed.add(runtime)
             left[runtime] = admitted_by(here, problem.facts.sizes[runtime])
-        for platforms, elements in problem.runtime_denials(runtime, beside):
+        is_installed = not here or any(said.in_metadata for said in here)
+        absences = problem.runtime_absences(runtime) if is_installed else ()
+        for platforms, elements in (*problem.runtime_denials(runtime, beside), *absences):
             left[runtime] &= ~elements if platforms & region else EVERY
         if not left[runtime] and runtime in needed:
             return False

@@ -205,7 +205,8 @@ class Causes(Names):
 
     def _claims(self, conflict: Cause, one: str, other: str) -> str:
         shown = self.nearest_edges(conflict)
-        is_brief = len(conflict.edges) > len(shown) and not (self.request.pin(one) and self.request.pin(other))
+        is_pinned = bool(self.request.pin(one) and self.request.pin(other))
+        is_brief = len(conflict.edges) > len(shown) and not is_pinned and not conflict.is_part
         denials = [self._denial(conflict, edge, None if is_brief else self.request) for edge in shown]
         text = _joined(list(dict.fromkeys(denials)))
         held = [self.pin(pin) for name in (one, other) if (pin := self.request.pin(name))]

@@ -1,5 +1,6 @@
 """What is only inferred or not known of a stack, why, and what would settle it."""
 
+from collections.abc import Collection
 from functools import cached_property, reduce
 from itertools import combinations
 from operator import or_
@@ -57,28 +58,33 @@ class OpenPoints(Names):
 
     def _link(self, link: SupportLink) -> Open:
         notes = [note.rstrip(".") for note in self._inferences(link)] if link.level == Certainty.INFERRED else []
-        machine = [p for p in (link.one, link.other) if self.facts.products[p].role == "dimension"]
-        one, other = (self._name(product) for product in (link.one, link.other))
+        products = (link.one, link.other)
+        machine = [p for p in products if self.facts.products[p].role == "dimension"]
+        one, other = (self._name(product) for product in products)
         joint = "on" if link.other == HARDWARE else "with"
-        known = self._undocumented(machine)
+        known = self._undocumented(products)
         if link.level == Certainty.INFERRED and "," not in known:
             known = "is assumed, not documented"
         settled_by = "a test run there" if machine else "importing both"
         return Open(f"{one} {joint} {other} {known}", notes[0] if notes else None, settled_by)
 
-    def _undocumented(self, products: list[str]) -> str:
-        """Return that something is not documented; of hardware on which systems it is, where it is on others alone."""
+    def _undocumented(self, products: Collection[str]) -> str:
+        """Return that something is not documented; of hardware on which systems it is, where it is on others alone.
+
+        Where a package is among the products, that is what its own tables say.
+        """
         if HARDWARE not in products:
             return "is not documented"
         wanted = reduce(or_, (self.facts.word(HARDWARE, name) or 0 for name in self.stack.known.get(HARDWARE, ())), 0)
         named = 0
-        for element in self.stack.packages:
+        for element in [e for e in self.stack.packages if e.product in products] or self.stack.packages:
             named |= reduce(or_, (edge.supported_on for edge in self._hardware_tables(element) if edge.to_mask & wanted), 0)
         documented = [name for n, name in enumerate(self.facts.grid["os"]) if named & self.facts.dimension_cells("os", 1 << n)]
         wider = {name for one in documented for name in self.facts.wider.get(one, ())}
         documented = [self.value("os", name) for name in documented if name not in wider]
-        systems = listed([self.value("os", system) for system in self.stack.os])
-        return f"is documented for {listed(documented)}, not for {systems}" if documented else "is not documented"
+        systems = [value for system in self.stack.os if (value := self.value("os", system)) not in documented]
+        is_elsewhere = bool(documented and systems)
+        return f"is documented for {listed(documented)}, not for {listed(systems)}" if is_elsewhere else "is not documented"
 
     def _hardware_tables(self, element: Element) -> list[Edge]:
         """Return what is said for certain of a build and hardware."""

@@ -1,6 +1,6 @@
 """Makes the view of an answer: what the engine found, with the names, sources and commands that the data have for it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -360,7 +360,13 @@ class Presenter(Causes):
         changes += [self.elsewhere(stack, p) for p in near.relaxed if roles[p] == Role.DIMENSION]
         if kept and moved:
             return f"keep {listed(kept)}, {listed(changes)}"
-        return f"{_SIDES[near.where] if moved else listed(changes)}: {stack.name}"
+        return f"{self._side(near, members) if moved else listed(changes)}: {stack.name}"
+
+    def _side(self, near: Near, members: Mapping[str, BuildView]) -> str:
+        """Return where a stack stands from the versions that were pinned."""
+        first = next(pin for product in near.relaxed if product in members and (pin := self.request.pin(product)))
+        is_older = near.where == "best" and members[first.product].idx < first.mask.bit_length() - 1
+        return "older" if is_older else _SIDES[near.where]
 
     def _left_out(self, product: str, members: Iterable[BuildView]) -> str:
         """Return that a stack goes without a product, or what it has in its place: a package of the same import name."""
