@@ -1,1 +1,4 @@
-"""Feeds: a module a kind of source; proposes what data/index/ lacks; only `index_client` does I/O, only `write` writes."""
+"""Feeds, a module a kind of source: `run` proposes what data/index/ lacks, from indexes; `collect` what data/collected/ lacks.
+
+Only `index_client` asks the network, and only `run.write` writes.
+"""
