@@ -235,6 +235,21 @@ def test_a_text_refutes_a_cause(facts: Snapshot, text: str, cause: str) -> None:
     assert cause in {candidate.id for candidate in diagnose(facts, f"xpu:0 {text.splitlines()[0]}", clock()).candidates}
 
 
+@pytest.mark.parametrize(
+    ("asked", "free", "named"),
+    [
+        ("4.00 GiB", "15.11 GiB", {"allocation-4gb"}),
+        ("8.00 GiB", "512.00 MiB", {"device-memory"}),
+        ("64.00 MiB", "15.11 GiB", set()),
+    ],
+)
+def test_free_memory_refutes_that_memory_is_short(facts: Snapshot, asked: str, free: str, named: set[str]) -> None:
+    """Where more was free than was asked for, memory is not what is short; 4 GiB and more may not be had at once."""
+    text = f"torch.OutOfMemoryError: XPU out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of 15.11 GiB"
+    made = diagnose(facts, f"{text} of which {free} is free.\ntorch 2.9.1+xpu, Arc A770", clock())
+    assert {candidate.id for candidate in made.candidates} & {"allocation-4gb", "device-memory"} == named
+
+
 def test_nothing_that_is_there_is_installed(facts: Snapshot) -> None:
     """Of a stack only what the text has in another version is installed, and torch stays where it is right."""
     text = "operator torchvision::nms does not exist\ntorch 2.9.1+xpu\ntorchvision 0.24.1+cu126\nPython 3.12, Linux"

@@ -280,6 +280,8 @@ class _Diagnosing(StackFinder):
         """Return whether a cause is of a device that the text may be about, and nothing in the text refutes it."""
         if record["device"] not in (None, *about) or any(map(self.pasted.find, record["refuted"])):
             return False
+        if record["unless_free"] and self.pasted.asked_though_free is not None:
+            return False
         build = record["unless_build"]
         labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == self.main]
         return not (build and build in labels)
@@ -305,6 +307,8 @@ class _Diagnosing(StackFinder):
                 continue
             hits = [hit for pattern in symptom["patterns"] if (hit := self.pasted.find(pattern)) is not None]
             if not hits or any(map(self.pasted.find, symptom["unless"])):
+                continue
+            if (least := symptom["though_free"]) and (self.pasted.asked_though_free or 0) < least:
                 continue
             if asked and symptom["beside"] and not any(map(self.pasted.find, symptom["beside"])):
                 continue

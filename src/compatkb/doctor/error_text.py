@@ -28,6 +28,10 @@ _DRIVE = re.compile(r"(?:^|[^a-z0-9/])[a-z]:\Z")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
 _REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
+_ASKED = re.compile(
+    r"tried to allocate (\d{1,6}(?:\.\d{1,4})?) ([kmgt])ib.{0,300}?of which (\d{1,6}(?:\.\d{1,4})?) ([kmgt])ib is free"
+)
+_GIB = {"k": 2.0**-20, "m": 2.0**-10, "g": 1.0, "t": 2.0**10}
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _BLANKS = re.compile(" {2,}")
 _MISSING = re.compile("no module named ([a-z_][a-z0-9_.]{0,80})")
@@ -124,6 +128,12 @@ class ErrorText:
         """Return the last line that tells of a failure; None where none does."""
         found = deque(_FAILURE.finditer(self.plain, max(0, len(self.plain) - 8 * _WINDOW)), maxlen=1)
         return PatternMatch(*self.line_at(found[0].start()), ()) if found else None
+
+    @cached_property
+    def asked_though_free(self) -> float | None:
+        """The GiB that an allocation asked for in vain although as much was free, None where the text says no such thing."""
+        amounts = [(float(asked) * _GIB[unit], float(free) * _GIB[of]) for asked, unit, free, of in _ASKED.findall(self.plain)]
+        return next((asked for asked, free in amounts if asked <= free), None)
 
     def find(self, pattern: str) -> PatternMatch | None:
         """Return the first place of a pattern."""

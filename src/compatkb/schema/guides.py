@@ -74,6 +74,7 @@ class CauseEntry(Record):
     confirm: Line | None = None  # what to run or look at, and which outcome refutes the cause
     avoid: Line | None = None  # what people are about to do, and why it does not help
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
+    unless_free: bool = False  # it is not this where the text says that more memory was free than it asked for
     unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
     update: tuple[ProductId, ...] = ()  # parts of a machine whose newest release is the way out where the text has an older
     do_for: dict[Id, tuple[Line, ...]] = {}  # by device, system or `container`: not said to texts about another
@@ -108,6 +109,7 @@ class Symptom(Record):
     causes: tuple[Weight, ...] = Field(min_length=1)
     beside: tuple[Pattern, ...] = ()  # it counts only where one of these is in the same text
     unless: tuple[Pattern, ...] = ()  # one of these in the same text explains it away
+    though_free: int | None = None  # it counts only where the text asked for so many GiB at once, and more were free
     devices: tuple[Text, ...] = ()  # it counts only where the text is about one of these; `unknown`: where it does not tell
     note: Line | None = None
     sources: Sources
