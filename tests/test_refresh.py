@@ -358,11 +358,12 @@ _CPU = 'devices = ["cpu"]'
 
 
 def test_of_extras_only_products_are_kept(data: Path, index: Index) -> None:
-    """What a wheel requires with an extra alone is recorded where it is a product of the data, and nowhere else."""
-    texts = ("gear==1.1", 'pytest; extra == "test"', 'some-engine>=1.0; extra == "self"')
+    """What a wheel requires with an extra alone is recorded where both are products of the data, and nowhere else."""
+    named = 'some-engine>=1.0; extra == "some-engine"'
+    texts = ("gear==1.1", 'pytest; extra == "test"', 'some-engine>=1.0; extra == "self"', named)
     index.projects["some-engine"].append(wheel(TWO, texts))
     (newest, *_) = proposed(ask(data, index)).release
-    assert newest.requires == ("gear==1.1", 'some-engine>=1.0; extra == "self"')
+    assert newest.requires == ("gear==1.1", named)
 
 
 def test_command(data: Path, index: Index, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
+from operator import or_
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -35,21 +36,24 @@ def _extra_of(text: str) -> tuple[str, Requirement] | None:
         return None
 
 
-def worth_recording(texts: Iterable[str], distributions: Collection[str]) -> tuple[str, ...]:
-    """Return the requirements that an index file keeps: of those of extras alone the ones that name a product.
+def worth_recording(texts: Iterable[str], distributions: Collection[str], extras: Collection[str]) -> tuple[str, ...]:
+    """Return the requirements that an index file keeps: of those of extras alone what `_demands` can read.
 
-    `distributions` are the normalized names of the products; what cannot be read is kept, and lint reports it.
+    That is a product in an extra of `extras`: normalized names and ids of products, and extras without which a build is of no
+    use. `distributions` are the names of the products; what cannot be read is kept, and lint reports it.
     """
-    return tuple(text for text in texts if not (found := _extra_in(text)) or found in distributions)
+    return tuple(text for text in texts if _is_worth_recording(text, distributions, extras))
 
 
-def _extra_in(text: str) -> str:
-    """Return the normalized name of what is required with an extra alone; empty for anything else."""
+def _is_worth_recording(text: str, distributions: Collection[str], extras: Collection[str]) -> bool:
     try:
         requirement = Requirement(text)
     except InvalidRequirement:
-        return ""
-    return str(canonicalize_name(requirement.name)) if "extra" in str(requirement.marker or "") else ""
+        return True
+    if "extra" not in str(requirement.marker or ""):
+        return True
+    found = _extra_of(text)
+    return found is not None and _normal(found[0]) in extras and _normal(requirement.name) in distributions
 
 
 def _demands(
@@ -91,13 +95,6 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             cells = knowledge.grid.marker_cells(requirement.marker, extra)
             if not cells:
                 continue
-            key = f"{product}-{release.version}-requires-{to}"
-            while key in knowledge.claims:
-                key += "-too"
-            at = f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist"
-            source = knowledge.index_source(release, at)
-            claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
-            knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             # what run-time packages ask of each other is all that anybody says of them: nobody documents such pairs
@@ -111,22 +108,35 @@ def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator
             bound = [(of_mask, cells, cells), (compiled, cells, cells)]
             bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal_builds(knowledge, product, number)]
             bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []
+            # people have read more than an extra, which seldom bounds from above
+            judged = reduce(or_, (edge.of_mask for edge in stated if edge.to == to), 0) if kind is not Kind.NEEDS else 0
+            told = [(mask & judged, bad, 0) for mask, bad, _ in bound] if kind is Kind.CONSTRAINS else []
+            bound = [(mask & ~judged, bad, good) for mask, bad, good in bound] + told
+            bound = [(mask, bad, good) for mask, bad, good in bound if mask and bad]
+            if not bound:
+                continue
+            key = f"{product}-{release.version}-requires-{to}"
+            while key in knowledge.claims:
+                key += "-too"
+            at = f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist"
+            source = knowledge.index_source(release, at)
+            claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
+            knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             for mask, forbidden, supported in bound:
-                if mask and forbidden:
-                    yield KnowledgeEdge(
-                        key,
-                        kind,
-                        product,
-                        mask,
-                        to,
-                        to_mask,
-                        spec,
-                        forbidden,
-                        supported,
-                        basis,
-                        in_metadata=kind is not Kind.VERIFIED,
-                        extra=asked,
-                    )
+                yield KnowledgeEdge(
+                    key,
+                    kind,
+                    product,
+                    mask,
+                    to,
+                    to_mask,
+                    spec,
+                    forbidden,
+                    supported,
+                    basis,
+                    in_metadata=kind is not Kind.VERIFIED,
+                    extra=asked,
+                )
 
 
 def outside_requirements(knowledge: Knowledge) -> Iterator[tuple[str, int, str, int]]:

@@ -152,15 +152,19 @@ def refresh(
     say(f"reading the metadata of {len(wheels)} wheels")
     metadata = gather(lambda item: index.reading(*item), wheels, jobs, partial(count, "wheels"))
     products = {str(canonicalize_name(f.product.distribution)) for f in files.products if f.product.distribution}
-    readings = {wheel.entry.name: _kept(reading, products) for (_, wheel), reading in zip(wheels, metadata, strict=True)}
+    extras = products | {f.product.id for f in files.products}
+    extras |= {extra for f in files.products for release in f.release for build in release.build for extra in build.extras}
+    readings = {
+        wheel.entry.name: _kept(reading, products, extras) for (_, wheel), reading in zip(wheels, metadata, strict=True)
+    }
     if missing := sum(reading is None for reading in metadata):
         say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
     return _outcome(files, directory, subjects, listings, plans, changed, readings, today)
 
 
-def _kept(reading: WheelMetadata | None, products: Collection[str]) -> WheelMetadata | None:
+def _kept(reading: WheelMetadata | None, products: Collection[str], extras: Collection[str]) -> WheelMetadata | None:
     """Return what an index file keeps of the metadata of a wheel."""
-    return replace(reading, requires=worth_recording(reading.requires, products)) if reading else None
+    return replace(reading, requires=worth_recording(reading.requires, products, extras)) if reading else None
 
 
 def _outcome(

@@ -75,7 +75,7 @@ TABLES = {
     "model": StoredTable(ModelPattern, "product pattern"),
     "edge": StoredTable(Edge, "id"),
     "claim": StoredTable(ClaimRecord, "id"),
-    "citation": StoredTable(Citation, "claim n", ("claim",)),
+    "citation": StoredTable(Citation, "claim n"),
     "dispute": StoredTable(DisputeRecord, "id"),
     "concerned": StoredTable(ConcernedRecord, indexes=("name", "claim")),
     "scope": StoredTable(CompleteScope),
