@@ -8,6 +8,8 @@ from typing import Any
 
 from compatkb.check.document import TextDocument
 from compatkb.check.project.documented import is_resolved_otherwise
+from compatkb.check.rules import CheckRule
+from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
@@ -60,6 +62,26 @@ class LocatedStatement(NamedTuple):
         line = self.document.line(place.line)
         rest = len(line) - place.column + 1
         return start, start + max(1, min(len(self.statement.text), rest)) if rest > 0 else start
+
+
+def at(
+    located: LocatedStatement,
+    rule: CheckRule,
+    message: str,
+    *,
+    sources: tuple[str, ...] = (),
+    fix: str | None = None,
+    edits: tuple[Edit, ...] = (),
+    about: str = "",
+    brief: str = "",
+) -> Finding:
+    """Return a finding about a statement."""
+    start, end = located.span
+    few, subject = tuple(dict.fromkeys(sources))[:4], located.statement.text
+    finding = located.document.finding(rule, start, end, message, fix=fix, sources=few, edits=edits, subject=subject)
+    finding = finding._replace(about=about, brief=brief)
+    is_default = located.statement.derived and rule.level is Severity.ERROR  # whoever builds it may give another value
+    return finding._replace(level=Severity.WARNING) if is_default else finding
 
 
 class ProductRequirement(NamedTuple):

@@ -1,14 +1,16 @@
-"""Rule on known issues: an environment whose pins meet every condition of a grave one has it."""
+"""Rules on what releases are known for: vulnerabilities that were published, and grave issues whose conditions pins meet."""
 
 from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 
+from compatkb.check.lookups import urls
 from compatkb.check.project.alternatives import shown
+from compatkb.check.project.environments import at
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan
-from compatkb.check.project.pins import at
 from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
 from compatkb.engine.known_issues import DEVICE, GRAVE, SYSTEM, KnownIssue, Surroundings, known_issues
@@ -19,6 +21,32 @@ ISSUE = CheckRule(
     "what is pinned has a known issue that ends in wrong results, a crash, a hang or no installation",
     off_in=(FileRole.LOCK, FileRole.NOTEBOOK),
 )
+VULNERABLE = CheckRule(
+    "pin-vulnerable",
+    Severity.INFO,
+    "every version that a pin admits has a vulnerability that was published",
+    off_in=(FileRole.PIPELINE, FileRole.NOTEBOOK),
+)
+
+
+@SETTINGS.rule(VULNERABLE)
+def check_vulnerable(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield what admits only releases with a vulnerability: the one that was fixed last, and the names of the others."""
+    for product, one in plan.final.items():
+        published = queries.vulnerabilities(product)
+        told = [a for a in published if not one.allowed.mask & ~a.mask]
+        if not told or not one.allowed.text or not one.allowed.mask or not one.requirements:
+            continue
+        others = ", ".join(advisory.message.partition(":")[0].partition(" (")[0] for advisory in told[1:])
+        more = f"; also {others}" if others else ""
+        name = shown(one, queries)
+        message = f"{name} has a known vulnerability: {told[0].message.rstrip('.')}{more}"
+        unsafe = reduce(or_, (advisory.mask for advisory in published), (1 << one.allowed.mask.bit_length()) - 1)
+        safe = replacement(plan, one, ~unsafe, queries)
+        sources = tuple(url for advisory in told for url in urls(advisory.sources))
+        fix = f"take {' with '.join(safe)}" if safe else None
+        about = f"{product} {message.removeprefix(name)}"
+        yield at(one.parts[-1].located, VULNERABLE, message, sources=sources, fix=fix, about=about, brief=name)
 
 
 @SETTINGS.rule(ISSUE)

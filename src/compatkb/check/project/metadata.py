@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
+from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.indexes import index_option, sources_of
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
@@ -14,7 +14,7 @@ from compatkb.check.project.install_plan import (
     systems_of,
 )
 from compatkb.check.project.listed import cited
-from compatkb.check.project.pins import about_end, at
+from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity

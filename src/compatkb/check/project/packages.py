@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment
+from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
-from compatkb.check.project.pins import OUTLIVED, PLATFORM, at, names_a_python
+from compatkb.check.project.pins import OUTLIVED, PLATFORM, names_a_python
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
+from compatkb.check.project.environments import at
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, supported_pythons
-from compatkb.check.project.pins import about_end, at, short
+from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.project.resolution import TOGETHER, judge, unlisted, where
 from compatkb.check.rules import CheckRule, FileRole
@@ -149,7 +150,7 @@ def _drifts(
             name, beside = (queries.facts.products[e.product].name for e in (element, rest))
             message = (
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
-                f"({where(other, one)}): {short(denial.reason)} ({denial.basis})"
+                f"({where(other, one)}): {denial.told}"
             )
             message += "; it replaces what was there" if replaces else ""
             fix, edits = _pin(one, element, rest, denial, plan, queries)
@@ -169,7 +170,7 @@ def _drifts_beside(
         return None
     message = (
         f"installers take {queries.facts.products[element.product].name} {element.version} here, which does not go with "
-        f"{shown(other, queries)} ({where(other, one)}): {short(denial.reason)} ({denial.basis})"
+        f"{shown(other, queries)} ({where(other, one)}): {denial.told}"
     )
     finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=about_end(element.product, queries)[1])
     return finding._replace(level=Severity.ERROR)

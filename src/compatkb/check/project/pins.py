@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.lookups import urls
-from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment
+from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment, at
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, declared, holds
 from compatkb.check.project.listed import cited, has_wheels_alone, lacks_label, may_have, never_built
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
+from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import slips
@@ -89,26 +90,6 @@ def check_markers(environment: ProjectEnvironment, queries: ProjectQueries) -> I
             yield at(requirements[-1].located, GAP, message, fix="let the markers meet")
 
 
-def at(
-    located: LocatedStatement,
-    rule: CheckRule,
-    message: str,
-    *,
-    sources: tuple[str, ...] = (),
-    fix: str | None = None,
-    edits: tuple[Edit, ...] = (),
-    about: str = "",
-    brief: str = "",
-) -> Finding:
-    """Return a finding about a statement."""
-    start, end = located.span
-    few, subject = tuple(dict.fromkeys(sources))[:4], located.statement.text
-    finding = located.document.finding(rule, start, end, message, fix=fix, sources=few, edits=edits, subject=subject)
-    finding = finding._replace(about=about, brief=brief)
-    is_default = located.statement.derived and rule.level is Severity.ERROR  # whoever builds it may give another value
-    return finding._replace(level=Severity.WARNING) if is_default else finding
-
-
 def _lost(required: ProductRequirement, queries: ProjectQueries) -> Finding:
     text = required.located.statement.text
     whole = f"{text}{required.requirement.lost}"
@@ -173,7 +154,7 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
     if required.requirement.url or any(e.channels for e in queries.elements(allowed.product, allowed.mask)):
         return
     if denial := queries.denial([allowed]):
-        yield at(required.located, UNPUBLISHED, f"{short(denial.reason)} ({denial.basis})", sources=denial.sources)
+        yield at(required.located, UNPUBLISHED, denial.told, sources=denial.sources)
 
 
 def _near(product: str, version: str, queries: ProjectQueries) -> str:
@@ -270,12 +251,15 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     is_built = not has_wheels_alone(allowed.product, queries)  # what has no wheel is made from an archive
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
-    denial = queries.denial([allowed], pythons, near=True) if pythons else None
+    denial = queries.denial([allowed], pythons) if pythons else None
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
+        needed = (plan.final.get(product) for product in denial.products - {allowed.product})
+        if any(one and one.allowed.text and one.requirements and queries.refused([one.allowed], pythons) for one in needed):
+            return  # what it needs has nothing, which is told there
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
-        message = f"{name} has nothing for Python {runs}: {short(denial.reason)} ({denial.basis})"
-        finding = at(located, PLATFORM, message, sources=denial.sources, fix=_nearest_release(plan, allowed, denial, queries))
+        message = f"{name} has nothing for Python {runs}: {denial.told}"
+        finding = at(located, PLATFORM, message, sources=denial.sources, fix=_ways_out(plan, installed, pythons, queries))
         is_run = place_of(located.document.path) in (FileRole.INSTALLED, FileRole.PIPELINE)
         is_known = bool(plan.pythons) and not plan.of_markers and is_run
         is_certain = is_known and _is_refused(plan, installed, pythons, denial, queries)
@@ -288,8 +272,20 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         others = (queries.facts.products.get(one) for one in denial.products - {allowed.product})
         if any(other and other.role == Role.PACKAGE for other in others):
             return  # what it needs has nothing, which is told there
-        message = f"{name} has nothing for {plan.systems[0]}: {short(denial.reason)} ({denial.basis})"
+        message = f"{name} has nothing for {plan.systems[0]}: {denial.told}"
         yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _ways_out(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, queries: ProjectQueries) -> str | None:
+    """Return the nearest Python that all pins are for, and the pins that are for the Python that runs."""
+    pinned = [one.allowed for one in plan.final.values() if one.allowed.text and one.allowed.mask]
+    runs = [e for e in queries.elements("python", pythons.mask) if not e.version.endswith("t")]
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and e not in runs]
+    near = sorted(usual, key=lambda e: (e.has_ended(queries.day), min(abs(e.idx - one.idx) for one in runs))) if runs else []
+    there = (e for e in near if (e.since or 0) <= queries.day)
+    python = next((e.version for e in there if not queries.refused(pinned, Pythons(1 << e.idx), plan.systems)), None)
+    pins = replacement(plan, installed, -1, queries) if plan.pythons else []
+    return " or ".join([f"Python {python}"] * bool(python) + [" with ".join(pins)] * bool(pins)) or None
 
 
 def _is_refused(
@@ -383,21 +379,3 @@ def _toolkit(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQue
         message = f"{name} is documented with {product.name} {wanted}, and this image has {version}"
         sources = tuple(url for e in told for url in urls(queries.facts.citations(e.claim)))
         yield at(installed.parts[-1].located, PLATFORM, message, sources=sources, fix=f"start from {product.name} {wanted}")
-
-
-def _nearest_release(plan: InstallPlan, allowed: AllowedVersions, denial: Denial, queries: ProjectQueries) -> str | None:
-    """Return the pin of the nearest newer release, else of the nearest older one; None beside other pins, which would move."""
-    roles = queries.facts.products
-    if sum(roles[one.allowed.product].role != Role.LEAF and bool(one.allowed.text) for one in plan.final.values()) > 1:
-        return None
-    nearest = sorted((near for near in denial.nearest if near.relaxed == (allowed.product,)), key=lambda n: n.where != "above")
-    elements = (element for near in nearest for element in near.stack.packages if element.product == allowed.product)
-    build = next((element for element in elements if not element.is_yanked(queries.day)), None)
-    name = build and (queries.facts.distribution(build.product, build.version) or build.product)
-    return f"{name}=={build.release}" if build else None
-
-
-def short(reason: str) -> str:
-    """Return a cause without the part that repeats what was asked."""
-    head, _, tail = reason.rpartition("; ")
-    return head if head and tail.endswith("asked for") else reason

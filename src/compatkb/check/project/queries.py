@@ -31,7 +31,7 @@ from compatkb.request.environment import Environment
 from compatkb.request.lookup import find_matching
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import EVERY, Edge, Element, Pin, Product, Request
+from compatkb.store.records import EVERY, Advisory, Edge, Element, Pin, Product, Request
 
 
 class AllowedVersions(NamedTuple):
@@ -71,6 +71,12 @@ class Denial(NamedTuple):
     at_import: bool = False  # an import refuses, whatever installers did
     unbuilt: bool = False  # of one of them there is no wheel for the device; whoever has it may have built it
     demand: str = ""  # what to write as the metadata of one of them ask, where nothing near was sought
+
+    @property
+    def told(self) -> str:
+        """Return the reason, without the part that repeats what was asked, and how well it is known."""
+        head, _, tail = self.reason.rpartition("; ")
+        return f"{head if head and tail.endswith('asked for') else self.reason} ({self.basis})"
 
 
 if TYPE_CHECKING:
@@ -520,6 +526,11 @@ class ProjectQueries:
     def requires(self, element: Element, other: str) -> bool:
         """Return whether the metadata of a build demand something of another product."""
         return requires(self.facts.edges(element.product, other), element.idx)
+
+    def vulnerabilities(self, product: str) -> list[Advisory]:
+        """Return the published vulnerabilities of a product on its own, the one that was fixed last first."""
+        own = (a for a in self.facts.advisories if a.product == product and a.kind == "vulnerability" and not a.to)
+        return sorted(own, key=lambda advisory: (advisory.mask.bit_length(), advisory.since), reverse=True)
 
     def is_decided(self, product: str) -> bool:
         """Return whether what installers choose of a product is known whatever else is asked for: nothing newer ever comes."""

@@ -1,14 +1,15 @@
 """Judges what an environment holds as one whole: its conflicts, and the one set of pins that mends all of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations
+from types import MappingProxyType
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.documented import is_of_other_architecture
+from compatkb.check.project.environments import at
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
 from compatkb.check.project.listed import cited, demanded, may_have
-from compatkb.check.project.pins import at, short
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
@@ -176,7 +177,7 @@ def _conflict(
     if is_pair:
         return _denied(few[0], few[1], denial, plan, queries)
     names = ", ".join(shown(one, queries) for one in few)
-    message = f"{names} do not go together: {short(denial.reason)} ({denial.basis})"
+    message = f"{names} do not go together: {denial.told}"
     return Conflict(tuple(few), message, Severity.WARNING, denial.sources)
 
 
@@ -222,10 +223,7 @@ def _denied(
 ) -> Conflict | None:
     """Return a conflict of two products, named from what moves, with where the other stands; if not certain, of few files."""
     first, last = sorted((stays, moves), key=lambda part: (part.step >= 0, part.step))
-    message = (
-        f"{shown(moves, queries)} does not work with {shown(stays, queries)} ({where(stays, moves)}): "
-        f"{short(denial.reason)} ({denial.basis})"
-    )
+    message = f"{shown(moves, queries)} does not work with {shown(stays, queries)} ({where(stays, moves)}): {denial.told}"
     later = 0 <= first.step < last.step
     known = queries.facts.products
     if _may_be_built_alike(stays, moves, plan, queries) or _may_be_built_alike(moves, stays, plan, queries):
@@ -330,6 +328,27 @@ def _set_of(
     return PinSet(tuple(texts), shown(first, queries) if first else "", is_certain, leaves) if texts or leaves else None
 
 
+def replacement(plan: InstallPlan, one: InstalledProduct, among: int, queries: ProjectQueries) -> list[str]:
+    """Return the pins that take a product to a build of some, the nearest newer one if there is one, with what has to follow.
+
+    Empty where the engine knows of no such builds that go with the rest of the environment.
+    """
+    movable = _movable(one, plan, queries)
+    movable = movable._replace(mask=movable.mask & among)
+    beside = [other for other in plan.final.values() if other is not one and other.allowed.mask]
+    following = [o for o in beside if o.allowed.text and queries.refused([o.allowed, movable], plan.pythons, plan.systems)]
+    moves = [one, *following]
+    if not movable.mask or any(not part.requirements or part.is_at_address or part.tool == "conda" for part in moves):
+        return []
+    kept = [other.allowed for other in beside if other not in following]
+    new = _moved(moves, kept, plan, queries, {one.allowed.product: movable})
+    if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
+        return []
+    first = exactly(new[one.allowed.product])
+    texts = [fitting(part, new[part.allowed.product], first, plan, queries) for part in moves]
+    return [text for text in texts if text] if all(texts) else []
+
+
 def _has_any(one: InstalledProduct, kept: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries) -> bool:
     """Return whether a product has anything that fits beside what is kept."""
     movable = _movable(one, plan, queries)
@@ -337,10 +356,15 @@ def _has_any(one: InstalledProduct, kept: list[AllowedVersions], plan: InstallPl
 
 
 def _moved(
-    moves: list[InstalledProduct], kept: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries
+    moves: list[InstalledProduct],
+    kept: list[AllowedVersions],
+    plan: InstallPlan,
+    queries: ProjectQueries,
+    only: Mapping[str, AllowedVersions] = MappingProxyType({}),
 ) -> dict[str, Element] | None:
     """Return the builds that products move to, each as near to its pin as the others let it be; None where there are none."""
     open_ = {one.allowed.product: _movable(one, plan, queries) for one in moves}
+    open_.update(only)
     if any(not allowed.mask for allowed in open_.values()):
         return None
     new: dict[str, Element] = {}
