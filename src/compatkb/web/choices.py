@@ -154,11 +154,24 @@ def _toggle(
 ) -> Button:
     """Return the button that fixes a product, or frees it where it is chosen already; struck out where it is to blame."""
     if not chosen:
-        return _button(asker, label, question.fix(product, value), question)
+        asked = question.fix(product, value)
+        if not question.version_of(product) and _is_held(asker, question, product, value):
+            return Button(label, asked)
+        return _button(asker, label, asked, question)
     free = question.fix(product)
     state = asker.state(question)
     culprit = state.impossible and not asker.state(free).impossible  # without this choice there is an answer
     return Button(label, free, small, chosen=True, impossible=culprit, reason=state.reason if culprit else "")
+
+
+def _is_held(asker: Asker, question: PageQuestion, product: str, value: str) -> bool:
+    """Return whether a stack of the answer holds on a Python or system already: to fix that denies nothing."""
+    try:
+        stacks = asker.view(question).stacks
+    except CompatkbError:
+        return False
+    ids = {each.id for stack in stacks for each in (*stack.python, *stack.os)} if product in ("python", "os") else set()
+    return value in ids or (product == "os" and value in map(asker.facts.family, ids))
 
 
 def _button(asker: Asker, label: str, question: PageQuestion, now: PageQuestion) -> Button:

@@ -84,7 +84,7 @@ class MachineFiles:
             for shape in shapes:
                 yield f"{shape.__name__}/{name}.json", partial(_made, shape, product.id)
             for release in self.facts.releases_of(product.id):
-                if self.site.live or product.id in providers:
+                if self.site.release_page(product.id, release.version) and (self.site.live or product.id in providers):
                     at = f"releases/{name}/{file_name(release.version)}.json"
                     yield at, partial(_made, self.one_release, product.id, release.version)
         for question in self.site.written:

@@ -162,13 +162,14 @@ class Site:
 
     @cached_property
     def _released(self) -> set[tuple[str, str]]:
-        """The releases that have a page: on a static site those of what routes are made of, and their companions."""
-        every = {(release.product, release.version) for release in self.facts.releases()}
-        if self.live:
-            return every
+        """The releases that have a page: on a static site recent ones of what routes are made of, and of companions."""
         shown = {route.provider for route in self.facts.routes}
         shown |= {product.id for product in self.facts.products.values() if product.role == Role.COMPANION}
-        return {(product, version) for product, version in every if product in shown}
+        return {
+            (release.product, release.version)
+            for release in self.facts.releases()
+            if self.live or (release.product in shown and self.asker.form.is_recent(release))
+        }
 
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""

@@ -47,7 +47,7 @@ def picture(name: str, view: AnswerView) -> bytes:
         for number, line in enumerate(lines):
             draw.text((_MARGIN, y + 36 + 34 * number), line, _INK, _font(27))
     kept = io.BytesIO()
-    image.quantize(32).save(kept, "PNG", optimize=True)
+    image.quantize(palette=_palette(), dither=Image.Dither.NONE).save(kept, "PNG")
     return kept.getvalue()
 
 
@@ -57,6 +57,20 @@ def _command(view: AnswerView) -> Iterator[str]:
         for recipe in recipes(section.group.best)[:1]:
             for line in recipe.text.splitlines():
                 yield from textwrap.wrap(line, _COLUMNS, break_long_words=False, break_on_hyphens=False)
+
+
+@cache
+def _palette() -> Any:
+    """Return the colours of a picture, and those at the edges of letters: to find them in each anew takes longer."""
+    from PIL import Image, ImageColor
+
+    colours: list[int] = []
+    for ground, ink in (*((_PAPER, ink) for ink in (_INK, _GREY, _GREEN, _AMBER, _RED)), (_SHADE, _INK)):
+        ends = list(zip(ImageColor.getrgb(ground), ImageColor.getrgb(ink), strict=True))
+        colours += [low + (high - low) * step // 8 for step in range(9) for low, high in ends]
+    image = Image.new("P", (1, 1))
+    image.putpalette(colours)
+    return image
 
 
 @cache

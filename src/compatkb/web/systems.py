@@ -6,12 +6,16 @@ from functools import cached_property
 
 from compatkb.core.names import is_free_threaded, word_key
 from compatkb.core.record import NamedTuple
+from compatkb.store.queries.products import ReleaseRecord
 from compatkb.store.reader import Snapshot
 from compatkb.web.questions import PageQuestion
 
 WINDOWS, WSL = "windows", "wsl2"
 RECENT, RECENT_PYTHONS = 8, 5
 """So many of the newest series and Pythons are answered at once; older ones and devices on request take the engine."""
+
+YEARS = 4
+"""A static site has pages of what came out in so many years before its data; of the rest its engine and `show` tell."""
 
 
 class Value(NamedTuple):
@@ -103,17 +107,24 @@ class FormValues:
         names = [".".join(element.release.split(".")[:depth]) for element in self.facts.elements(product)]
         return list(dict.fromkeys(reversed(names)))
 
+    def is_recent(self, release: ReleaseRecord) -> bool:
+        """Return whether a release came out late enough for a page of its own; one without a day counts as late."""
+        day = self.facts.meta["data_date"]
+        return not release.released or release.released >= f"{int(day[:4]) - YEARS}{day[4:]}"
+
     @cached_property
     def pythons(self) -> list[str]:
         """The Python minors, oldest first; free-threaded builds are left out."""
         return [python for python in self.facts.grid["python"] if not is_free_threaded(python)]
 
     def written(self) -> Iterator[PageQuestion]:
-        """Yield them: each device, alone, with each series, system and family of hardware."""
+        """Yield them: each device, alone, with each recent series, system and family of hardware."""
+        depth = self.facts.products[self.main].series
+        recent = {".".join(r.version.split(".")[:depth]) for r in self.facts.releases_of(self.main) if self.is_recent(r)}
         for device in self.usual:
             alone = PageQuestion(devices=(device.id,))
             yield alone
-            yield from (alone.fix(self.main, name) for name in self.series)
+            yield from (alone.fix(self.main, name) for name in self.series if name in recent)
             yield from (alone.fix("os", place) for place in self._places)
             yield from (alone.fix("hardware", v.id) for v in self.values("hardware") if device.id in v.devices)
 
