@@ -25,7 +25,7 @@ from compatkb.web.api_schema import CALLS, FILES, openapi
 from compatkb.web.asker import Asker
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import answer_path, file_name
+from compatkb.web.systems import answer_path, file_name, has_badge
 
 BASE = "api/v1/"
 COLOURS = {
@@ -90,7 +90,7 @@ class MachineFiles:
         for question in self.site.written:
             at = answer_path(question, self.site.main).removesuffix(".html")
             yield f"answers/{at}.json", partial(self._answer, question)
-            if not {"hardware", "os"} & {product for product, _ in question.options}:
+            if has_badge(question):
                 yield f"shields/{at}.json", partial(_made, lambda q: shield(self.asker.view(q)), question)
         yield "stacks.json", lambda: _text({**head, "stacks": list(self._stacks())})
 

@@ -32,7 +32,7 @@ from compatkb.web.mine import KINDS_OF_TEXT, judge_text
 from compatkb.web.questions import Asked, PageQuestion, Parameters, question_of, read_asked
 from compatkb.web.responses import ProblemDetails
 from compatkb.web.screens import Part, parts_of
-from compatkb.web.systems import answer_path, file_name, gpu_path, release_path
+from compatkb.web.systems import answer_path, file_name, gpu_path, has_badge, release_path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ASSETS = ("style.css", "app.js", "icon.svg")
@@ -303,7 +303,8 @@ class Site:
         """Return where data of an answer are: a call of the live server, or a file; empty where they are nowhere."""
         if self.live:
             return f"api/v1/{call}?{question.query()}"
-        path = answer_path(question, self.main).removesuffix(".html") if question in self.written else ""
+        is_written = question in self.written and (folder != "shields" or has_badge(question))
+        path = answer_path(question, self.main).removesuffix(".html") if is_written else ""
         return f"api/v1/{folder}/{path}.json" if path else ""
 
     def report(self, question: PageQuestion, view: AnswerView) -> str:

@@ -50,6 +50,11 @@ def answer_path(question: PageQuestion, main: str) -> str:
     return f"{question.devices[0]}/{'_'.join(parts) or 'any'}.html"
 
 
+def has_badge(question: PageQuestion) -> bool:
+    """Return whether a written answer has a badge as a file: those of a device and a series."""
+    return not {"hardware", "os"} & {product for product, _ in question.options}
+
+
 def gpu_path(name: str) -> str:
     """Return the path of the page of a model or family."""
     return f"gpus/{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.html"
