@@ -101,6 +101,8 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     makers: dict[str, Callable[[], str]] = {
         site.asset(name): partial((sources() / name).read_text, encoding="utf-8") for name in ASSETS
     }
+    if not site.live:
+        makers[site.asset("sheet.json")] = partial(_sheet, site)  # first: maps and pages of GPUs show many of its answers
     pages = {
         "matrix.html": data_pages.matrix_page,
         "products.html": data_pages.products_page,
@@ -125,7 +127,6 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     makers["eol.ics"] = partial(calendar_text, site.facts)
     if not site.live:
         makers[site.asset("written.json")] = partial(_written, site)
-        makers[site.asset("sheet.json")] = partial(_sheet, site)
         makers["sw.js"] = partial(_service_worker, site)
         makers["ask.html"] = site.ask_page
         for question, path in site.written.items():
