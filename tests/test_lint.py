@@ -305,6 +305,17 @@ def test_evidence_names_its_file_and_line() -> None:
     assert finding.sources == ("https://github.com/maker/ext/blob/v2.1.10/README.md#L12",)
 
 
+def test_what_evidence_blames_is_no_news_where_names_lead_nowhere() -> None:
+    """One wrong name in a product is one finding: nobody misses the claims that cannot be made for it."""
+    contents = written(good())
+    contents[EVIDENCE] = json.dumps(observation(outcome="failed-import", culprit="of-the-index")).encode() + b"\n"
+    data = good()
+    claim(data)["to"] = ["tourch==2.1"]
+    wrong = contents | {path: text for path, text in written(data).items() if path.startswith("products/")}
+    assert "culprit of-the-index" in " ".join(finding.message for finding in lint(contents, TODAY).findings)
+    assert "culprit of-the-index" not in " ".join(finding.message for finding in lint(wrong, TODAY).findings)
+
+
 def test_evidence_of_files_read_before_has_its_number() -> None:
     """Where no places of evidence are given, a finding has the number of the observation."""
     contents = written(good())

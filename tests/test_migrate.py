@@ -107,6 +107,21 @@ def test_order_of_pins_does_not_matter(facts: Snapshot, order: tuple[str, ...], 
         assert after.startswith("--extra-index-url ")
 
 
+@pytest.mark.parametrize(
+    ("pin", "code", "ends"),
+    [
+        ("intel-extension-for-pytorch", 'model.to("xpu")', "+xpu"),
+        ("intel-extension-for-pytorch", 'model.to("cpu")', "torch\n"),
+        ("intel-extension-for-pytorch==2.7.0+cpu", 'model.to("xpu")', "torch\n"),
+    ],
+)
+def test_what_programs_name_beats_a_bare_name(facts: Snapshot, pin: str, code: str, ends: str) -> None:
+    """A name that installers take from their own index, for CPUs, does not outvote code for Intel GPUs; a label does."""
+    after = fixed(facts, {"requirements.txt": f"torch\n{pin}\n", "a.py": f"import torch\n{code}\n"})
+    line = next(line for line in after["requirements.txt"].splitlines(keepends=True) if line.startswith("torch"))
+    assert line.rstrip().endswith(ends) if ends == "+xpu" else line == ends
+
+
 def test_no_native_build_for_the_python(facts: Snapshot) -> None:
     """Where no native build is for the Python of the project, nothing is written, and the Python to move to is named."""
     files = {

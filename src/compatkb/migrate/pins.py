@@ -106,19 +106,23 @@ class Pins:
     def _ended_in(self, holder: ProjectEnvironment | InstallPlan) -> list[ProductRequirement]:
         return [required for required in holder.requirements if required.product.id in self.guide.ended]
 
-    def devices(self) -> frozenset[str]:
-        """Return the devices for which products that have ended are installed, or held by images."""
+    def devices(self, *, as_listed: bool) -> frozenset[str]:
+        """Return the devices for which products that have ended are installed, or held by images.
+
+        A bare name, which installers take from their own index, names a device only `as_listed` there: what programs name is
+        nearer to what people run.
+        """
         devices: set[str] = set()
         for environment in self.project.environments():
             if self._ended_in(environment):
                 for plan in install_plans(environment, self.queries):
-                    devices |= self._devices_of(plan)
+                    devices |= self._devices_of(plan, as_listed=as_listed)
             for _, use in environment.images:
                 if (image := known_image(self.queries, use)) and image.device and held_in(use, self.queries, self.guide):
                     devices.add(image.device)
         return frozenset(devices)
 
-    def _devices_of(self, plan: InstallPlan) -> set[str]:
+    def _devices_of(self, plan: InstallPlan, *, as_listed: bool = False) -> set[str]:
         devices: set[str] = set()
         for required in self._ended_in(plan):
             if required.requirement.tool == "conda":
@@ -135,7 +139,8 @@ class Pins:
                 elements = [e for e in every if label in e.devices] or [e for e in every if only & set(e.channels)]
             near = [e for e in elements if asked.channels & set(e.channels)] or elements
             nearer = [e for e in near if only & set(e.channels)] or near
-            devices |= {device for e in nearer for device in e.devices}
+            says = bool(label or only or as_listed)
+            devices |= {device for e in nearer if says or self.queries.own not in e.channels for device in e.devices}
         return devices
 
     def _pythons(self, plans: Iterable[InstallPlan]) -> list[str]:

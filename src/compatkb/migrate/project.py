@@ -64,7 +64,7 @@ class _Project:
         readings = [(d, read(d.path, d.text)) for d in self.documents.values() if kind_of(d.path) not in kinds]
         project = Project(self.asked.facts, readings)
         pins = Pins(project, ProjectQueries(self.asked), self.guide, self.device)
-        device = self.device or self._device(programs, pins.devices())
+        device = self.device or self._device(programs, pins)
         used: dict[str, str] = {}
         for document, reading in readings:
             for item in commands.command_findings(document, reading, self.guide, device):
@@ -131,10 +131,18 @@ class _Project:
                         message = f"{product.name} has ended and is requested here"
                         yield program.finding(PIN, node, message, "take it out", self.guide.ended_sources.get(product.id, ()))
 
-    def _device(self, programs: list[ProgramUses], installed: frozenset[str]) -> str | None:
+    def _device(self, programs: list[ProgramUses], pins: Pins) -> str | None:
+        """Return the one device that labels and indexes name, else programs, else what the default index has of bare names."""
         known = frozenset(element.version for element in self.asked.facts.elements("device"))
-        named = installed or frozenset().union(*(one.devices(known) for one in programs))
+        named = pins.devices(as_listed=False) or frozenset().union(*(one.devices(known) for one in programs))
+        named = named or self._written(known) or pins.devices(as_listed=True)
         return next(iter(named)) if len(named) == 1 else None
+
+    def _written(self, known: frozenset[str]) -> frozenset[str]:
+        """Return the devices that stand in the other programs, in quotes or as a part of torch."""
+        device = re.compile(rf"""(?:\btorch\.|["'])({"|".join(map(re.escape, sorted(known)))})\b""")
+        texts = (document.text for document in self.documents.values() if document.path.endswith(".py"))
+        return frozenset(match[1] for text in texts for match in device.finditer(text))
 
     def _accepting(self, document: TextDocument) -> Callable[[Finding], bool]:
         """Return what tells whether a finding is not to be mended: by a comment, or by the settings."""

@@ -127,13 +127,18 @@ def _texts(value: object, where: Where) -> Iterator[tuple[Where, str]]:
             yield from _texts(item, (*where, number))
 
 
-def _culprits(subject: LintSubject) -> set[str]:
-    """Return what a line of evidence may blame: claims, those that an index file makes too, and disputes."""
+def _culprits(subject: LintSubject) -> set[str] | None:
+    """Return what a line of evidence may blame: claims, those that an index file makes too, and disputes.
+
+    None where names of files lead nowhere: then the claims of index files are not known, and what blames them is no news.
+    """
+    if subject.knowledge is None:
+        return None
     disputes = {dispute.id for document in subject.documents for dispute in getattr(document.record, "dispute", ())}
-    return disputes.union(subject.claims, subject.knowledge.claims if subject.knowledge else ())
+    return disputes.union(subject.claims, subject.knowledge.claims)
 
 
-def _observed(seen: SeenObservation, known: _Names, culprits: set[str]) -> Iterator[str]:
+def _observed(seen: SeenObservation, known: _Names, culprits: set[str] | None) -> Iterator[str]:
     """Yield what a line of evidence names that is not there; packages may be others than the data know."""
     observation = seen.observation
     for kind, name in (
@@ -145,7 +150,7 @@ def _observed(seen: SeenObservation, known: _Names, culprits: set[str]) -> Itera
     ):
         if problem := _unknown(known, kind, name):
             yield problem
-    if observation.culprit and observation.culprit not in culprits:
+    if culprits is not None and observation.culprit and observation.culprit not in culprits:
         yield f"culprit {observation.culprit} is no claim and no dispute"
 
 
