@@ -137,7 +137,7 @@ def test_the_newest_is_any_version(run: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("list",), ("list", "torch"), ("show", "ipex"), ("show", "ipex", "2.8.10"), ("eol",), ("stats",)], ids=" ".join
+    "words", [("list",), ("list", "torch"), ("show", "ipex"), ("show", "ipex", "2.8.10"), ("eol",)], ids=" ".join
 )
 def test_every_command_has_json(words: tuple[str, ...], run: Runner) -> None:
     """Every command prints JSON with the schema number and the dates."""

@@ -211,7 +211,7 @@ def test_curators_commands_are_of_data(run: Callable[..., Run]) -> None:
     """What a curator runs stands after `data`, and alone."""
     listed = run("data", "--help").out
     assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in CURATING)
-    assert run("data", "stats").out == run("stats").out
+    assert run("data", "fmt", "--help").out == run("fmt", "--help").out
 
 
 def test_quiet_and_verbose() -> None:

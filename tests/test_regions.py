@@ -217,11 +217,6 @@ def test_all_mistakes_are_reported_and_nothing_is_written(tmp_path: Path, run: R
 # -- kinds --------------------------------------------------------------------------------------------------------
 
 
-def test_stats_region_is_what_the_command_prints(facts: Snapshot, run: Runner) -> None:
-    """The region and `stats --format markdown` are one rendering."""
-    assert content(facts, "kind=stats") == run("stats", "--format", "markdown", "--as-of", facts.meta["data_date"]).out.strip()
-
-
 @pytest.mark.long
 def test_day_is_that_of_the_data_and_never_the_clock(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without as-of= a region is for the date of the data, whatever day it is."""

@@ -56,7 +56,6 @@ COMMANDS = {
     "refresh": Entry(CURATE, "curating", "refresh", "propose what the package index has that data/index/ lacks"),
     "validate": Entry(CURATE, "validating", "validate", "check claims with real installers and interpreters"),
     "schema": Entry(CURATE, "exporting", "schema", "write the JSON Schemas of the data files"),
-    "stats": Entry(CURATE, "documents", "stats", "show how large, how well supported and how fresh the data are"),
 }
 """Every command, in the order in which help lists them."""
 CURATING = tuple(name for name, entry in COMMANDS.items() if entry.panel == CURATE and name != "data")

@@ -1,4 +1,4 @@
-"""Commands that write documents and pages: figures, generated regions, tables, the site, its server."""
+"""Commands that write documents and pages: generated regions, tables, the site, its server."""
 
 import importlib.util
 import time
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from compatkb.cli import options as o
-from compatkb.cli.opening import open_data, open_facts
+from compatkb.cli.opening import open_data
 from compatkb.cli.terminal import Progress, tell
 from compatkb.core.clock import Clock, current_day
 from compatkb.core.foreign import shown
@@ -24,16 +24,6 @@ docs, web = typer.Typer(add_completion=False), typer.Typer(add_completion=False)
 Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (default: README.md and docs)")]
 Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
 Tables = Literal["markdown", "csv", "json"]
-
-
-def stats(form: Annotated[str, o.form("stats")] = "text", as_of: o.AsOf = None, data: o.Data = None) -> int:
-    """Print how large, how well supported and how fresh the data are."""
-    from compatkb.output import registry
-    from compatkb.output.statistics import Statistics
-
-    facts, clock = open_facts(data, as_of)
-    show(registry.form("stats", form)(Statistics(facts, clock.day)))
-    return 0
 
 
 @docs.command("render", help="fill the marked regions of Markdown files")

@@ -12,7 +12,6 @@ PAGES = {
     "check": "check.md",
     "migrate": "migration.md",
     "refresh": "refresh.md",
-    "stats": "quality.md",
     "docs render": "regions.md",
     "docs check": "regions.md",
     "docs table": "regions.md",

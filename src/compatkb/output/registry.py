@@ -47,7 +47,6 @@ FORMS = {
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
     "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
     "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
-    "stats": _from("output.statistics", text="stats_lines", json="stats_json", markdown="stats_markdown"),
     "check": _REPORTS,
     "migrate": _REPORTS,
 }

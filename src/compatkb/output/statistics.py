@@ -7,9 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from compatkb.core.vocabulary import Role
-from compatkb.output.documents import Edition
-from compatkb.output.screen import Line, columns
-from compatkb.output.writers import Block, Links, Paragraph, Table, render
+from compatkb.output.writers import Block, Paragraph, Table
 from compatkb.store.queries.claims import ClaimRecord
 from compatkb.store.reader import Snapshot
 
@@ -27,11 +25,11 @@ class Statistics:
     """The figures of a knowledge base; everything in the data counts, ages and ends of life are as of the end of a day."""
 
     def __init__(self, facts: Snapshot, day: date) -> None:
-        self.facts, self.edition, self.day = facts, Edition(facts.meta["data_date"], day), day
+        self.facts, self.day = facts, day
 
     @cached_property
     def content(self) -> Content:
-        """The figures as JSON has them."""
+        """The figures by name."""
         products = [product for product in self.facts.products.values() if product.role != Role.FEATURE]
         built = (e for p in products if p.role != Role.DIMENSION for e in self.facts.elements(p.id) if e.devices)
         claims = [claim for claim in self.facts.product_claims() if claim.origin != "evidence"]
@@ -163,23 +161,8 @@ class Statistics:
     @property
     def blocks(self) -> list[Block]:
         """The figures as a table, for any form of text."""
-        foot = f"As of {self.day}, data of {self.edition.data_date}."
+        foot = f"As of {self.day}, data of {self.facts.meta['data_date']}."
         return [Table(("what", "figures"), tuple(self.figures)), Paragraph(foot)]
-
-
-def stats_lines(stats: Statistics) -> list[Line]:
-    """Return the figures for people."""
-    return [*columns(stats.figures, indent=0), *stats.edition.footer()]
-
-
-def stats_markdown(stats: Statistics) -> str:
-    """Return the figures as a table."""
-    return render(stats.blocks, Links())
-
-
-def stats_json(stats: Statistics) -> str:
-    """Return the figures for programs."""
-    return stats.edition.document(stats.content)
 
 
 def _counted(names: Iterable[str], occurrences: Iterable[str]) -> dict[str, int]:
