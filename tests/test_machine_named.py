@@ -10,6 +10,7 @@ from compatkb.engine.answer import resolve
 from compatkb.engine.budget import Budget
 from compatkb.engine.problem import problems_of
 from compatkb.engine.search import Aim, Search
+from compatkb.errors import UsageError
 from compatkb.output.presenter import present
 
 
@@ -44,6 +45,70 @@ def test_a_driver_of_a_gpu_means_its_device_and_its_system(base: KnowledgeBase) 
     assert (best.device, best.os) == ("xpu", ("windows",))
     assert base.explain("torch==2.8.0", "windows-driver==32.0.101.6559", device="cpu").stacks[0].device == "cpu"
     assert not base.explain("torch==2.8.0", "os==ubuntu24.04", "windows-driver==32.0.101.6559").verdict.is_usable
+
+
+@pytest.mark.parametrize(
+    ("number", "part", "version"),
+    [
+        ("101.5590", "windows-driver", "31.0.101.5590"),
+        ("101.7000", "windows-driver", "32.0.101.7000"),
+        ("23.43.27642", "compute-runtime", "23.43.27642"),
+        ("1146.78", "gpu-driver", "1146.78"),
+    ],
+)
+def test_a_number_of_a_driver_is_read_by_its_form(base: KnowledgeBase, number: str, part: str, version: str) -> None:
+    """Numbers of Windows drivers, the last two groups too, and of compute runtimes are compared, and mean the GPU."""
+    request = base.request({"gpu-driver": number})
+    (pin,) = request.pins
+    assert (pin.product, pin.text.rpartition("==")[2]) == (part, version)
+    assert request.devices == ("xpu",)
+    with pytest.raises(UsageError, match="nearest"):
+        base.request({"gpu-driver": "900.5"})
+
+
+def test_an_answer_for_the_processor_tells_of_its_graphics(base: KnowledgeBase) -> None:
+    """Hardware with both is told apart: the part that the verdict is for, and what is known of the other one."""
+
+    def shown(*words: str) -> tuple[str, list[str]]:
+        view = present(base.facts, base.resolve(words=list(words)))
+        return view.headline, [text for row in view.rows for text in row.texts if text.startswith("its graphics")]
+
+    headline, graphics = shown("core ultra 7 155u", "windows11")
+    assert "on the CPU of core ultra 7 155u" in headline
+    assert "Intel Graphics" in graphics[0]
+    assert shown("core ultra 7 155u", "windows11", "cpu")[1] == []
+    assert shown("core ultra 7 155h", "windows11")[1] == []
+    assert "no table of tested hardware" in " ".join(
+        point.sentence for point in present(base.facts, base.resolve(words=["N100"])).stacks[0].evidence.open_points
+    )
+
+
+@pytest.mark.parametrize("words", [("macbook", "m3"), ("apple m2 pro",), ("m4",)])
+def test_other_hardware_is_named_as_such(base: KnowledgeBase, words: tuple[str, ...]) -> None:
+    """A chip of Apple is no unknown word: it is outside of what is covered."""
+    with pytest.raises(UsageError, match="compatkb covers Intel GPUs and CPUs"):
+        base.request({}, list(words))
+    assert base.resolve(words=["macbook"]).stacks[0].device == "cpu"
+
+
+def test_what_has_ended_is_a_way_only_where_it_is_named(base: KnowledgeBase) -> None:
+    """Who did not ask for IPEX is not sent to it while anything else serves."""
+
+    def ways(*words: str) -> list[bool]:
+        return ["ipex" in way.stack.held for way in present(base.facts, base.resolve(words=list(words))).ways]
+
+    assert ways("B580", "windows11", "py3.15") == [False]
+    assert any(ways("torch==2.15", "ipex==2.3.110+xpu"))
+
+
+def test_a_release_after_the_last_names_the_last(base: KnowledgeBase) -> None:
+    """What is waited for in vain, and what serves in its place; what may still come has no such word."""
+
+    def said(word: str) -> str:
+        return present(base.facts, base.resolve(words=[word])).causes[0].message
+
+    assert "torchaudio 2.11.0 is its last release, for torch 2.11 and newer" in said("torchaudio==2.12")
+    assert "last release" not in said("torchvision==0.99")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +150,13 @@ def test_an_unknown_tag_leads_on(run: Callable[..., Run]) -> None:
     assert "IPEX ended 2026-03-31" in said.err
     assert "compatkb resolve torch xpu --format dockerfile" in said.err
     assert "ended" not in run("show", "vllm/vllm-openai-xpu:none").err
+
+
+def test_a_tag_that_no_list_has_is_not_called_dropped(run: Callable[..., Run]) -> None:
+    """Tags that a document names and no table lists are shown as they are; one that left its table says until when."""
+    assert "no longer" not in run("show", "vllm/vllm-openai-xpu").out
+    assert run("show", "vllm/vllm-openai-xpu:v0.33.0").out.startswith("image vllm/vllm-openai-xpu:v0.33.0\n")
+    assert "documented since" in run("show", "intel/intel-extension-for-pytorch:2.8.10-xpu").out
 
 
 def test_a_pin_of_features_is_read_as_show_reads_it(run: Callable[..., Run]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
@@ -87,9 +87,11 @@ def _conflicting(
     cuts = {requirement.platforms for each in required.values() for requirement in each}
     cuts |= problem.context.cuts(runtimes)
     cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_denials(runtime, beside)}
-    cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_absences(runtime)}
+    for runtime in runtimes:
+        wanted = reduce(and_, (said.versions for said in required.get(runtime, ())), EVERY)
+        cuts |= {platforms for platforms, elements in problem.runtime_absences(runtime) if elements & wanted}
     regions = [problem.platforms]
-    for cut in cuts:
+    for cut in {cut & problem.platforms for cut in cuts}:
         regions = [part for region in regions for part in (region & cut, region & ~cut) if part]
     return reduce(or_, (region for region in regions if not _agree(problem, runtimes, required, beside, region)), 0)
 

@@ -153,10 +153,15 @@ class Search:
             self._finish(chosen, support, cost)
             return
         product, problem = self._order[depth], self.problem
+        totals: dict[Cost, Cost | None] = {}  # by the cost of a candidate; None where that is beaten
         for idx in self._candidates(product, chosen, support.anywhere):
             self.problem.budget.spend(1)
-            dearer = cost if self.aim is Aim.FIRST or idx < 0 else cost.and_that(self.problem.cost(product, idx))
-            if self._is_beaten(support, dearer):
+            own = Cost() if self.aim is Aim.FIRST or idx < 0 else self.problem.cost(product, idx)
+            if own not in totals:
+                total = cost.and_that(own)
+                totals[own] = None if self._is_beaten(support, total) else total
+            dearer = totals[own]
+            if dearer is None:
                 continue
             extended = {**chosen, product: idx}
             if idx == ABSENT:
@@ -178,8 +183,10 @@ class Search:
             if left.anywhere and not self._lacks_any(depth, extended, left.anywhere):
                 before = len(self._found)
                 self._extend(depth + 1, extended, left, dearer)
-                if len(self._found) > before and (self.aim is Aim.FIRST or self._is_beaten(support, cost)):
-                    return
+                if len(self._found) > before:
+                    if self.aim is Aim.FIRST or self._is_beaten(support, cost):
+                        return
+                    totals.clear()
 
     def _lacks_any(self, depth: int, chosen: dict[str, int], platforms: PlatformSet) -> bool:
         """Return whether a product that has to be there, and is still to be chosen, has no candidate beside those chosen."""

@@ -70,7 +70,7 @@ class Causes(Names):
         if not conflict.refused:
             ended = self.facts.elements(product)[-1].eol if self.facts.sizes[product] else None
             over = f": {self.label(product)} ended {date.fromordinal(ended)}" if ended and pin and not pin.mask else ""
-            return f"{what} was never published{over}"
+            return f"{what} was never published{over or self._last(product)}"
         made_for = self._made_for([e for _, e in conflict.refused])
         if self.facts.products[product].role == "dimension":
             return f"{what} is for {listed(made_for) or 'no device'}, not {device}"
@@ -87,6 +87,18 @@ class Causes(Names):
             return f"{route[0].upper()}{route[1:]} goes without {what}"
         parts = [self._refusal(code, by_code[code]) for code in sorted(by_code, key=lambda code: code == "device")]
         return f"{what} has no wheel for {device}: {'; '.join(parts)}"
+
+    def _last(self, product: str) -> str:
+        """Return which release of a product is the last, and what that serves; empty where the request names no later one."""
+        pin, elements = self.request.pin(product), self.facts.elements(product)
+        if not pin or not pin.near >> len(elements) - 1:
+            return ""
+        last, provider = elements[-1].release, self.facts.routes[0].provider
+        edges = [edge for edge in self.facts.edges(product, provider) if elements.of(edge.of_mask)[-1].release == last]
+        open_ended = (edge.spec.removeprefix(">=") for edge in edges if re.fullmatch(r">=[\d.]+", edge.spec))
+        first = next(open_ended, None) if provider != product else None
+        served = f", for {self.label(provider)} {first} and newer" if first else ""
+        return f": {self.label(product)} {last} is its last release{served}"
 
     def _made_for(self, elements: list[Element]) -> list[str]:
         """Return what builds are for: devices by their names, other kinds by their labels."""

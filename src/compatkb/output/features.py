@@ -109,12 +109,12 @@ class Features:
                     )
                     cells.append("; ".join([span, *(note.rstrip(".").replace("Needs", "requires") for note in notes)]))
                     where = " on ".join(self.names.value(*place) for place in ((DEVICE, device), (SYSTEM, system)) if place[1])
-                    assumed += [f"{where} from {start}".strip()] if start else []
+                    assumed += [f"{where}, {start} and newer".strip()] if start else []
                 rows.append((self.names.value(DEVICE, device) if device else "any device", *cells))
             title = entry["id"] if of == entry["product"] else f"{entry['id']} in {self.names.label(of)}"
             yield Table((title, *self._heads(systems)), tuple(rows))
             if assumed:
-                yield Paragraph(f"assumed, not documented: {', '.join(assumed)}")
+                yield Paragraph(f"assumed, no document names them: {'; '.join(assumed)}")
 
     def of_pin(self) -> Iterator[Block]:
         """Yield a table of the features of a release that is asked for: a row for each and a device, with systems across."""

@@ -104,7 +104,7 @@ def repository_lines(content: Content, edition: Edition, names: Names, *, why: b
     rows = []
     for entry in tags:
         parts = ", ".join(names.term(part["is"]) for part in entry["contains"][:2])
-        marks = [*([] if entry["is_listed"] else ["no longer listed"]), *(["disputed"] if entry["disputes"] else [])]
+        marks = [*(["no longer documented"] if _is_dropped(entry) else []), *(["disputed"] if entry["disputes"] else [])]
         rows.append((entry["tag"], names.value(DEVICE, entry["device"]), "; ".join([parts, *marks])))
     repository, count = content["repository"], len(content["tags"])
     head = wrapped(f"{repository}   {count} tags", "", "  ", "heading")
@@ -112,12 +112,20 @@ def repository_lines(content: Content, edition: Edition, names: Names, *, why: b
     return [*head, BLANK, *columns(rows, indent=0), *edition.footer(f"compatkb show {repository}:TAG", *more)]
 
 
+def _is_dropped(entry: Content) -> bool:
+    """Return whether a document listed a tag and does so no more; of many tags there is no list at all."""
+    return bool(entry["listed"]) and not entry["is_listed"]
+
+
 def image_lines(content: Content, edition: Edition, names: Names, *, why: bool = False) -> list[Line]:
     """Return what is known of one tag: since when it is documented, how it runs, what it contains; with `why` all of it."""
     (entry,) = content["tags"]
-    first, last = entry["listed"][0][0], entry["listed"][-1][1]
-    since = f"documented since {first}" if entry["is_listed"] else f"no longer documented ({first} to {last})"
-    blocks = [Block(wrapped(f"image {content['repository']}:{entry['tag']}   {since}", "", "  ", "heading"))]
+    since = ""
+    if runs := entry["listed"]:
+        since = (
+            f"no longer documented ({runs[0][0]} to {runs[-1][1]})" if _is_dropped(entry) else f"documented since {runs[0][0]}"
+        )
+    blocks = [Block(wrapped(f"image {content['repository']}:{entry['tag']}   {since}".rstrip(), "", "  ", "heading"))]
     blocks.append(Block([BLANK, command(entry["run"].replace(" \\\n    ", " ")), BLANK]))
     parts = listed([names.term(part["is"]) for part in entry["contains"]])
     bases = {part["basis"] for part in entry["contains"]}

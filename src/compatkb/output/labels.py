@@ -95,10 +95,21 @@ class Names:
         pins = [pin for pin in request.pins if products[pin.product].role == Role.DIMENSION]
         words = [self.pin(pin) for pin in sorted(pins, key=lambda pin: _PLACES.get(pin.product, len(_PLACES)))]
         only = device or (request.devices[0] if len(request.devices) == 1 else None)
-        if only and not any(pin.product == HARDWARE for pin in pins):
-            words = [self.value(DEVICE, only), *words]
+        hardware = request.pin(HARDWARE)
+        if only and (not hardware or self.graphics_beside(hardware, only)):
+            words = [
+                self.value(DEVICE, only) if not hardware else f"the {self.value(DEVICE, only)} of {words[0]}",
+                *words[bool(hardware) :],
+            ]
         route = next((route.name for route in routes if route.id == request.route), None)
         return (f"on {', '.join(words)}" if words else "") + (f" through {route}" if route else "")
+
+    def graphics_beside(self, hardware: Pin, device: str) -> Element | None:
+        """Return the hardware that is pinned where it has another device, which comes first, than the one that is told of."""
+        elements = self.facts.elements(HARDWARE).of(hardware.mask)
+        return next(
+            (e for e in elements if device in e.devices and self.facts.hardware_devices()[e.version][0] != device), None
+        )
 
     def _packages(self, request: Request) -> str:
         products = self.facts.products

@@ -174,7 +174,9 @@ class OpenPoints(Names):
                 name = self._name(product)
                 what = f"{listed(others)} on {name}" if product == HARDWARE else f"{name} with {listed(others)}"
                 what += f" {self._undocumented([product])}"
-                points.append(Open(what, None, "a test run"))
+                named = [self.facts.release(product, version) for version in self.stack.known.get(product, ())]
+                notes = [known.note.rstrip(".") for known in named if known and known.note] if product == HARDWARE else []
+                points.append(Open(what, notes[0] if len(named) == len(notes) == 1 else None, "a test run"))
         return points
 
     def _wheels(self, element: Element) -> list[Open]:

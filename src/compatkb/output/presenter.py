@@ -87,7 +87,7 @@ class Presenter(Causes):
         verdict = max((group.best.verdict for group in shown), key=list(Verdict).index, default=answer.verdict)
         fixed = bool(request.pin("python") and request.pin("os"))
         newer = self._newer(answer) if is_positive else ("", "")
-        rows = rows_of(request, headline, groups, shown, beside, newer) if is_positive else ()
+        rows = rows_of(request, headline, groups, shown, beside, newer, self._graphics(shown)) if is_positive else ()
         nearest = tuple(map(self.near, answer.nearest))
         reasons = () if stacks or answer.causes else (self.excluded(),)
         return AnswerView(
@@ -137,6 +137,16 @@ class Presenter(Causes):
         ]
         head = " ".join(part for part in (common or self._packages(self.request), using, where) if part)
         return f"{head}: {'; '.join(parts)}"
+
+    def _graphics(self, shown: Sequence[StackGroup]) -> str:
+        """Return what is known of the graphics of hardware of whose processor alone an answer is; empty if that was asked."""
+        hardware, device = self.request.pin(HARDWARE), shown[0].best.device.id
+        beside = self.graphics_beside(hardware, device) if hardware and not self.request.names_devices else None
+        if beside is None:
+            return ""
+        graphics, known = self.facts.hardware_devices()[beside.version][0], self.facts.release(HARDWARE, beside.version)
+        note = (known and known.note) or "no document names them"
+        return f"its graphics ({self.value(DEVICE, graphics)}): {note}"
 
     def _on_devices(self) -> str:
         """Return the devices that a "no" is about, where what the default index has of a pin is built for another one."""
@@ -324,6 +334,8 @@ class Presenter(Causes):
                 title = f"without {listed(gone)}: " if gone else "instead: "
                 ways.append(Way(title + stack.main_name, stack, migrates=True, relaxed=self._unmet(stack)))
         near_ones = sorted(_ordered(nearest), key=self._gives_up_leaf)
+        lasting = [near for near in near_ones if not self._brings_ended(near.stack)]
+        near_ones = near_ones if not lasting and not ways else lasting
         ways += [Way(self.way_title(near), near.stack, relaxed=near.relaxed) for near in near_ones]
         seen: set[object] = set()
         titles = set()
@@ -332,6 +344,11 @@ class Presenter(Causes):
                 seen.add(way.stack.builds)
                 yield way
             titles.add(way.title)
+
+    def _brings_ended(self, stack: StackView) -> bool:
+        """Return whether a stack brings a product that the data replace and that the request does not name."""
+        named = {*self.request.bare, *(pin.product for pin in self.request.pins)}
+        return any(build.product.id in self.facts.successors for build in stack.main if build.product.id not in named)
 
     def _gives_up_leaf(self, near: Near) -> bool:
         """Return whether a pin on what is known only through requirements goes, rather than to a version that fits."""
@@ -391,7 +408,9 @@ class Presenter(Causes):
             if dimension in (HARDWARE, DEVICE) or any(e.devices and stack.device.id not in e.devices for e in made_for):
                 return f"on {stack.device.name}"  # whatever hardware there is: its processor will do
             return f"without {self.label(dimension)}"
-        return f"use {self.label(dimension)} {values[0]}"
+        return (
+            f"on {self.value(dimension, values[0])}" if dimension == HARDWARE else f"use {self.label(dimension)} {values[0]}"
+        )
 
     def _demanded(self, part: str) -> str:
         """Return which versions of a part of the machine the rest of what is pinned demands; empty where it demands none."""

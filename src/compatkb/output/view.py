@@ -246,16 +246,18 @@ def rows_of(
     shown: Sequence[StackGroup],
     beside: Sequence[BesideView],
     newer: tuple[str, str],
+    graphics: str = "",
 ) -> tuple[AnswerRow, ...]:
     """Return what is said of a positive answer below its commands.
 
-    `newer` is what is newer in the series of a pin, and why it leads with no newer release else.
+    `newer` is what is newer in the series of a pin, and why it leads with no newer release else; `graphics` what is not known
+    of the graphics of a machine whose processor it is for.
     """
     best = groups[0]
     stack = best.best
     fixed = bool(request.pin("python") and request.pin("os"))
     where = [best.place] if len(shown) == 1 and best.place not in sentence and not fixed else []
-    graphics = [] if request.pin("hardware") else [value.name.removeprefix("Intel ") for value in stack.hardware]
+    gpus = [] if request.pin("hardware") else [value.name.removeprefix("Intel ") for value in stack.hardware]
     held = stack.held | {pin.product for pin in request.pins} | set(request.bare)
     known = {b.stack.name for b in beside}
     others = [
@@ -267,11 +269,12 @@ def rows_of(
     alike += [AnswerRow("", (line,), 3 + n, when_brief=True) for n, line in enumerate(others[:MOST])]
     rows = [
         _sureness(stack),
+        AnswerRow("untested" if stack.is_certain else "", (graphics,)),
         AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings))),
         AnswerRow("known issues", tuple(_issues(stack)), 2),
         AnswerRow("requires", (*_needs(best.stacks), *dict.fromkeys(text for one in best.stacks for text in one.required)), 1),
-        AnswerRow("platforms", (*where, shortened(graphics)), 4),
-        AnswerRow("" if where or graphics else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
+        AnswerRow("platforms", (*where, shortened(gpus)), 4),
+        AnswerRow("" if where or gpus else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
         AnswerRow("why not newer", newer[:1], 1),
         AnswerRow("" if newer[0] else "why not newer", newer[1:], 5),
         *(replaced(row, label="" if n else "also works") for n, row in enumerate(alike)),

@@ -212,18 +212,23 @@ class _WordReader:
         near = sum(1 << element.idx for element in self.facts.elements(product.id) if element.release == newest)
         return Pin(product.id, text, 0, strict=strict, near=near, beyond=version)
 
-    def _numbered_alike(self, product: Product, version: str) -> Product | None:
-        """Return the one other part of a machine whose versions begin like this one: the Windows driver for 32.0.101.6559."""
+    def _numbered_alike(self, product: Product, version: str) -> tuple[Product, str] | None:
+        """Return the other part of a machine that numbers its versions like this one, and the whole number.
+
+        A Windows driver is 32.0.101.6559, or 101.6559 for short; 23.43.27642 is a compute runtime.
+        """
         groups = version.split(".")
-        if len(groups) <= _GROUPS:
-            return None
-        alike = [
-            other
-            for other in self.facts.products.values()
-            if other.machine and other is not product
-            and any(e.release.split(".")[:_GROUPS] == groups[:_GROUPS] for e in self.facts.elements(other.id))
-        ]  # fmt: skip
-        return alike[0] if len(alike) == 1 else None
+        found: dict[str, str] = {}
+        for other in self.facts.products.values():
+            releases = [e.release.split(".") for e in self.facts.elements(other.id)] if other.machine == "runtime" else []
+            short = [r for r in releases if len(r) == _WHOLE and r[_WHOLE - len(groups) : -1] == groups[:-1] and groups[1:]]
+            if len(groups) > _BEGINNING and any(r[:_BEGINNING] == groups[:_BEGINNING] for r in releases):
+                found[other.id] = version
+            elif short and groups[-1].isdigit() and other is not product:
+                near = min(short, key=lambda r: abs(int(r[-1]) - int(groups[-1])))
+                found[other.id] = ".".join([*near[: -len(groups)], *groups])
+        name = next(iter(found)) if len(found) == 1 else None
+        return (self.facts.products[name], found[name]) if name else None
 
     def _unlisted(self, product: Product, version: str, text: str, *, strict: bool) -> Pin:
         """Return the pin for a version that the data do not list, where such a pin can be answered at all."""
@@ -237,7 +242,8 @@ class _WordReader:
             parse(scheme, version)
         except ValueError:
             raise Suggestions(self.facts).unknown_version(product, version) from None
-        if product.role == Role.DIMENSION and not product.machine and (other := self._numbered_alike(product, version)):
+        if product.role == Role.DIMENSION and not product.machine and (alike := self._numbered_alike(product, version)):
+            other, version = alike
             mask = self.facts.word(other.id, version)
             said = f"{other.id}=={version}"
             return Pin(
@@ -378,8 +384,10 @@ def _patch(product: Product, text: str) -> str | None:
     return ".".join(str(int(number)) for number in named.groups()) if named else None
 
 
-_GROUPS = 3
+_BEGINNING = 2
 """Leading groups of a number that tell whose it is."""
+_WHOLE = 4
+"""Groups of the number of a Windows driver, of which people write the last two."""
 
 
 def _both(one: Pin, other: Pin) -> Pin:
