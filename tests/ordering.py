@@ -1,14 +1,16 @@
 """Which of the assignments that the oracle admits comes first: what a careful colleague would install today."""
 
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 
-from oracle import Judged, Level, Member, Trial
+from oracle import Judged, Level, Member, Oracle, Trial, has
 from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import NEUTRAL
 from compatkb.core.versions import parse
 from compatkb.schema import Basis
+from compatkb.store.compiler.claims import defects
+from compatkb.store.records import Defect
 
 
 def best(*trials: Trial) -> Judged | None:
@@ -23,6 +25,7 @@ def preference(trial: Trial, judged: Judged) -> tuple[object, ...]:
     packages = [member for member in judged.members if trial.element(*member).build]
     return (
         judged.level is Level.UNKNOWN,
+        any(_is_flawed(trial, member) for member in packages),
         any(_is_put_behind(trial, member) for member in packages),
         any(trial.is_of_another_kind(*member) for member in packages),
         any(_is_presumed(trial, member) for member in packages),
@@ -33,6 +36,27 @@ def preference(trial: Trial, judged: Judged) -> tuple[object, ...]:
         [-members.get(name, -1) for name in trial.oracle.order],  # what is absent counts as older than any version
         route.id,
     )
+
+
+def _is_flawed(trial: Trial, member: Member) -> bool:
+    """Return whether a package has a grave issue here; one that takes a part of the machine is none where none is pinned."""
+    name, number = member
+    gpus = reduce(or_, (1 << n for n in trial.ask.pins.get("hardware", ())), 0)
+    return any(
+        defect.product == name
+        and has(defect.mask, number)
+        and defect.cells & trial.bit
+        and (not defect.devices or trial.ask.device in defect.devices)
+        and (not defect.hardware or (gpus and not gpus & ~defect.hardware))
+        and not defect.beside
+        and defect.gpus == 1
+        for defect in _defects(trial.oracle)
+    )
+
+
+@cache
+def _defects(oracle: Oracle) -> tuple[Defect, ...]:
+    return tuple(defects(oracle.knowledge))
 
 
 def _is_put_behind(trial: Trial, member: Member) -> bool:
