@@ -62,7 +62,7 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
         ),
         pytest.param(["resolve", "ubntu24"], "ubuntu24.04", id="os-misspelt-and-begun"),
         pytest.param(
-            ["resolve", "n100", "ubuntu24.04"], "'n100' is not in the data\n  GPUs, processors and", id="other-model"
+            ["resolve", "q9400", "ubuntu24.04"], "'q9400' is not in the data\n  GPUs, processors and", id="other-model"
         ),
         pytest.param(
             ["which", "pytorch", "for", "a750", "on", "windows"],
