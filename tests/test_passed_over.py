@@ -75,6 +75,15 @@ def test_what_nobody_asked_for_is_no_cause(base: KnowledgeBase) -> None:
     assert "needs kernel" in kernel[0]
     assert any("IPEX" in said for said in causes(base, "torch==2.14.0+xpu", "ipex", "hardware==lunar-lake"))
     assert any("IPEX" in said for said in causes(base, "torch==2.4", "device==xpu"))
+    assert not any("IPEX" in said for said in causes(base, "torch==2.8+cu128", "torchvision==0.23+xpu"))
+
+
+def test_a_bound_on_a_part_of_the_machine_is_told_in_words(base: KnowledgeBase) -> None:
+    """What a driver must be is said as people say it, and a sentence that holds for two devices once."""
+    (said,) = causes(base, "arc-b", "compute-runtime==23.43.27642")
+    assert "needs compute runtime 24.31.30508.5 or newer, not 23.43.27642" in said
+    told = present(base.facts, base.explain("torch==2.7", "torchvision==0.20")).foremost
+    assert len({cause.message for cause in told}) == len(told)
 
 
 def test_a_cause_is_of_the_versions_that_the_others_leave(base: KnowledgeBase) -> None:

@@ -131,7 +131,10 @@ class _Question(Neighbours):
         asked = {*self.request.bare, *(pin.product for pin in self.request.pins)}
         brought = {name for route in self.facts.routes for name in route.with_} - asked
         about_asked = [cause for cause in own if brought.isdisjoint(cause.blocker[1:])]
-        if any(cause.blocker[0] != "offer" for cause in about_asked):  # no other build would help: what is asked for is denied
+        is_of_builds = all(cause.blocker[0] == "offer" for cause in about_asked)
+        if about_asked and (
+            not is_of_builds or any("+" in pin.text for pin in self.request.pins)
+        ):  # no other build would help
             own = about_asked
         named = {name for name in asked if self.facts.products[name].role != Role.DIMENSION}
         apart = {at for at, found in conflicts.items() if named.isdisjoint(name for each in found for name in each[1:])}

@@ -315,19 +315,24 @@ class Context:
     @memoized
     def cuts(self, runtimes: frozenset[str]) -> frozenset[PlatformSet]:
         """Return the platforms on which some runtimes require something of each other."""
-        return frozenset(said.platforms for pair in self._pairs(runtimes) for _, _, said in self._requirements_on(*pair))
+        return frozenset().union(*(self._cuts(*pair) for pair in self._pairs(runtimes)))
+
+    @memoized
+    def _cuts(self, runtime: str, to: str) -> frozenset[PlatformSet]:
+        return frozenset(said.platforms for _, _, said in self._requirements_on(runtime, to))
 
     @memoized
     def arcs(self, runtimes: frozenset[str], cuts: frozenset[PlatformSet]) -> tuple[RuntimeArc, ...]:
         """Return what some runtimes demand of each other where the demands for these platforms, of `cuts`, hold."""
-        arcs = []
-        for pair in self._pairs(runtimes):
-            demands = []
-            for mask, requirements in self._alike_on(*pair):
-                said = [requirement for requirement in requirements if requirement.platforms in cuts]
-                demands.append((mask, admitted_by(said, self.facts.sizes[pair[1]]), any(each.demands for each in said)))
-            arcs.append(RuntimeArc(pair, tuple(demands)))
-        return tuple(arcs)
+        return tuple(self._arc(*pair, cuts & self._cuts(*pair)) for pair in self._pairs(runtimes))
+
+    @memoized
+    def _arc(self, runtime: str, to: str, cuts: frozenset[PlatformSet]) -> RuntimeArc:
+        demands = []
+        for mask, requirements in self._alike_on(runtime, to):
+            said = [requirement for requirement in requirements if requirement.platforms in cuts]
+            demands.append((mask, admitted_by(said, self.facts.sizes[to]), any(each.demands for each in said)))
+        return RuntimeArc((runtime, to), tuple(demands))
 
     @memoized
     def apart(self, runtimes: tuple[str, ...], pinned: frozenset[str]) -> tuple[frozenset[str], ...]:

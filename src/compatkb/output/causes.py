@@ -7,6 +7,7 @@ from datetime import date
 from compatkb.engine.availability import GLIBC, GLIBC_FAMILY
 from compatkb.engine.conflicts import Cause
 from compatkb.engine.relations import excluded_by
+from compatkb.output.issue_text import spec_in_words
 from compatkb.output.labels import Names, ranges
 from compatkb.output.machine import tightest
 from compatkb.output.things import listed, shortened
@@ -243,7 +244,8 @@ class Causes(Names):
         is_listed = self.facts.products[edge.to].scheme == "listed"
         spec = re.sub("={2,3}", "", edge.spec)
         names = listed([self.value(edge.to, name) for name in spec.split(" or ")], "or")
-        needed = names if is_listed else f"{self.label(edge.to)} {spec}"
+        bound = spec_in_words(spec) if self.facts.products[edge.to].machine else spec
+        needed = names if is_listed else f"{self.label(edge.to)} {bound}"
         wanted = self.pin(pin) if pin and is_listed else text
         instead = f", not {wanted}" if text[:1].isalnum() and edge.kind != "breaks" else ""
         extra = f" with its extra {edge.extra}" if edge.extra else ""

@@ -173,8 +173,11 @@ class AnswerView:
 
     @property
     def foremost(self) -> list[CauseView]:
-        """The causes, first those that are about nothing but what was asked for."""
-        return sorted(self.causes, key=lambda cause: not cause.about_asked)
+        """The causes, each sentence once, first those that are about nothing but what was asked for."""
+        told: dict[str, CauseView] = {}
+        for cause in self.causes:
+            told.setdefault(cause.message, cause)
+        return sorted(told.values(), key=lambda cause: not cause.about_asked)
 
     @property
     def disputed(self) -> int:
