@@ -1,6 +1,5 @@
 """Writes the findings of `check` and `migrate`: the first screen, JSON, SARIF, GitLab, GitHub, and the list of rules."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -264,6 +263,8 @@ def _replacement(edit: Edit, finding: Finding, report: CheckReport) -> dict[str,
 
 def _fingerprinted(report: CheckReport) -> Iterator[tuple[Finding, str]]:
     """Yield findings with a fingerprint each that edits elsewhere in the file leave as it is; no two have the same."""
+    import hashlib
+
     seen: Counter[object] = Counter()
     for finding in report.findings:
         known = baseline_entry(finding, report.line(finding))

@@ -32,7 +32,7 @@ _STEPS = ("shell", "batch", "makefile", "compose", "devcontainer", "yaml")
 _PIPELINES = ("github", "gitlab")
 _VERSION = r"v?\d+(?:\.\d+)+"
 _GONE = "deprecated|legacy|obsolete|outdated|unmaintained|unused|old|bak|backups?|attic|graveyard|orig"
-_PASSED_OVER = re.compile(
+_PASSED_OVER = (
     rf"(?:^|/)(?:(?:{_VERSION}|archived?[^/]*|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?|deprecated[^/]*|retired[^/]*|blogs?|_?posts|news|"
     r"release[-_ ]?notes?|releases?|versioned_docs|third[-_]?part(?:y|ies)|vendor(?:ed)?|"
     r"torchhub|"
@@ -42,9 +42,9 @@ _PASSED_OVER = re.compile(
     rf"|(?:[^/]*[-_.])?(?:{_GONE})(?:[-_.][^/]*)?$"
     r"|(?<=/)[\w.-]+[-_](?:main|master)/"  # an unpacked archive of another repository
     r"|(?:\w+[-_.])?(?:change[-_]?log|changes|history|news|releases?|release[-_ ]?notes?)[^/]*\.(?:md|markdown)$"
-    r"|[^/]*\{\{|(?:^|/)(?:cookiecutters?|scaffolds?)/|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)",
-    re.IGNORECASE,
+    r"|[^/]*\{\{|(?:^|/)(?:cookiecutters?|scaffolds?)/|[^/]*\.(?:j2|jinja2?|tmpl|tpl|template|mustache)$)"
 )
+"""Compiled for the first finding."""
 
 
 def place_of(path: str) -> FileRole:
@@ -64,7 +64,7 @@ def place_of(path: str) -> FileRole:
 def is_passed_over(path: str) -> bool:
     """Return whether a file is a record of what was, kept for one old version, made for tests, a copy, or to be filled in."""
     inside = path.rpartition("/")[2] if re.match(r"/|\w:", path) else path  # where it lies on a machine says nothing
-    return _PASSED_OVER.search(inside) is not None
+    return re.search(_PASSED_OVER, inside, re.IGNORECASE) is not None
 
 
 class CheckRule(NamedTuple):

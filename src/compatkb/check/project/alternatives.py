@@ -1,7 +1,6 @@
 """Finds what to write instead of versions that conflict, and edits a uv project so that packages come from an index."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Any
 
@@ -90,6 +89,8 @@ def routed(facts: Snapshot, text: str, builds: Iterable[Element], end: int, chan
     What the builds bring along from there is named too, after the requirement that ends at `end`: uv looks on an index of
     its own only for what is named.
     """
+    import tomllib
+
     uv: dict[str, Any] = tomllib.loads(text).get("tool", {}).get("uv", {})
     brought = [
         e

@@ -1,7 +1,6 @@
 """Builds the environments of a project: what ends up installed together, with everything that its files include."""
 
 import posixpath
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
@@ -239,6 +238,8 @@ class Project:
         root, reading = next((self.read[p] for p in above if p in self.read), (None, None))
         if root is None or reading is None or _WORKSPACE not in root.text:
             return own
+        import tomllib
+
         try:
             sources = {normal(name) for name in tomllib.loads(root.text)["tool"]["uv"].get("sources", {})}
         except (tomllib.TOMLDecodeError, KeyError, AttributeError):

@@ -17,6 +17,7 @@ class Sources(NamedTuple):
     channels: frozenset[str]
     known: bool
     extra: tuple[str, ...] = ()  # channels beside the first
+    named: bool = False  # all are among the data, if some are pages of links, whose lists are not whole
 
 
 def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: ProjectQueries) -> Sources:
@@ -39,10 +40,10 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     own_pip = any(_SYSTEM_PIP.fullmatch(package.name) for _, package in environment.packages)
     bases = [image for _, image in environment.images if not image.group.startswith("from:")]
     if not own_pip and any(not queries.is_plain(image.repository) or image.unknown for image in bases):
-        sources = sources._replace(known=False)  # whoever made the image may have set indexes in it
+        sources = sources._replace(known=False, named=False)  # whoever made the image may have set indexes in it
     own = frozenset() if first or own_indexes else frozenset({queries.own})
     extra = tuple(c for use in uses if use.style != "index-url" and (c := queries.channels.get(address(use.url))))
-    return Sources(sources.channels | own, sources.known, extra)
+    return Sources(sources.channels | own, sources.known, extra, sources.named)
 
 
 def _lasts(use: IndexUse, step: int) -> bool:
@@ -53,7 +54,7 @@ def _lasts(use: IndexUse, step: int) -> bool:
 def _channels(urls: list[str], queries: ProjectQueries) -> Sources:
     channels = [queries.channels.get(address(url)) for url in urls if not queries.is_dead(url)]
     whole = all(c and queries.addresses[c][1] != "find-links" for c in channels)  # such a page may list more than its time
-    return Sources(frozenset(filter(None, channels)), whole)
+    return Sources(frozenset(filter(None, channels)), whole, named=all(channels))
 
 
 def index_option(plan: InstallPlan, step: int, channel: str, queries: ProjectQueries) -> str | None:

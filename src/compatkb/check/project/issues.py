@@ -1,7 +1,7 @@
 """Rules on what releases are known for: vulnerabilities that were published, and grave issues whose conditions pins meet."""
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
 from compatkb.check.lookups import urls
@@ -41,12 +41,16 @@ def check_vulnerable(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Fin
         more = f"; also {others}" if others else ""
         name = shown(one, queries)
         message = f"{name} has a known vulnerability: {told[0].message.rstrip('.')}{more}"
-        unsafe = reduce(or_, (advisory.mask for advisory in published), (1 << one.allowed.mask.bit_length()) - 1)
-        safe = replacement(plan, one, ~unsafe, queries)
+        safe = replacement(plan, one, partial(_safe, queries), queries)
         sources = tuple(url for advisory in told for url in urls(advisory.sources))
         fix = f"take {' with '.join(safe)}" if safe else None
         about = f"{product} {message.removeprefix(name)}"
         yield at(one.parts[-1].located, VULNERABLE, message, sources=sources, fix=fix, about=about, brief=name)
+
+
+def _safe(queries: ProjectQueries, product: str) -> int:
+    """Return the elements of a product that have no published vulnerability."""
+    return ~reduce(or_, (advisory.mask for advisory in queries.vulnerabilities(product)), 0)
 
 
 @SETTINGS.rule(ISSUE)

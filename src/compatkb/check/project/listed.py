@@ -8,7 +8,6 @@ from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, Denial, 
 from compatkb.core.names import numbers
 from compatkb.core.vocabulary import FOREVER
 from compatkb.engine.conflicts import Cause
-from compatkb.output.causes import Causes
 from compatkb.request.lookup import is_newer
 from compatkb.store.records import Element
 
@@ -125,6 +124,8 @@ def demanded(
     if len(edges) < len(builds) or request is None:
         return None
     conflict = Cause(("claim", one.product, other.product), request.devices[0], "", True, (), (), (edges[0],))
+    from compatkb.output.causes import Causes
+
     words = Causes(facts, request)
     sources = tuple(dict.fromkeys(url or text for text, url in words.sources(conflict)))
     products = frozenset((one.product, other.product))

@@ -14,7 +14,6 @@ from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
-from compatkb.core.versions import Scheme, admits
 from compatkb.parsers.statement import MAIN, Requirement, RequirementRole
 
 STUB = CheckRule("package-name", Severity.ERROR, "a name on the index only looks like a package, and refuses to be installed")
@@ -67,7 +66,7 @@ def _contradicting(environment: ProjectEnvironment) -> Iterator[Finding]:
                 continue
             for other, beside in several:
                 wanted = beside.specifier if "+" in version else beside.specifier.partition("+")[0]
-                if beside is not one and not admits(Scheme.PEP440, wanted, version):
+                if beside is not one and not _admits(wanted, version):
                     path = "" if other.document is located.document else f"{other.document.path}, "
                     where = f"{path}line {other.statement.place.line}"
                     texts = f"{one.name}{one.specifier} and {beside.name}{beside.specifier} ({where})"
@@ -117,9 +116,7 @@ def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueri
         if record["name"] != one.name or not _lies_in(one.specifier, record["versions"]):
             continue
         lowest = _LOWER.findall(one.specifier)
-        if queries.asks_pip_before(record["since_pip"]) or not any(
-            admits(Scheme.PEP440, record["versions"], low) for low in lowest
-        ):
+        if queries.asks_pip_before(record["since_pip"]) or not any(_admits(record["versions"], low) for low in lowest):
             continue  # pip takes an older release
         pin, since, mended = one.specifier.removeprefix("=="), record["since_pip"], record["mended"]
         message = f"pip passes over {one.name} {pin} since {since}: its metadata hold {record['written']}"
@@ -186,7 +183,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             continue
         pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
         if pinned:
-            if admits(Scheme.PEP440, record["breaks"], pinned.removeprefix("==").partition("+")[0]):
+            if _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
         elif _may_be(record, beside[1] if beside else None, plan, queries):
             yield _clash(located, one, record["breaks"], record, is_pinned=False)
@@ -216,7 +213,7 @@ def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             is_refused = (one.tool == "conda") == (beside.tool == "conda") and plan.resolves(one.step)
             yield finding if is_refused else finding._replace(level=Severity.WARNING)
         for record in queries.package_records("outlived"):
-            is_old = record["name"] == name and admits(Scheme.PEP440, record["versions"], version)
+            is_old = record["name"] == name and _admits(record["versions"], version)
             if is_old and one.tool != "conda" and not names_a_python(plan.environment, queries):
                 message = (
                     f"{name} {version} has nothing for any Python that is supported today; the newest that releases of its "
@@ -262,13 +259,13 @@ def _lies_in(specifier: str, versions: str) -> bool:
     """Return whether all that a specifier admits at its upper end lies in a range; an open one in a range that is open."""
     if is_exact(specifier):
         version = next(c.strip()[2:] for c in specifier.split(",") if c.strip().startswith("==")).lstrip("=")
-        return admits(Scheme.PEP440, versions, version.partition("+")[0])
+        return _admits(versions, version.partition("+")[0])
     bounds = _UPPER.findall(specifier.replace(".*", ""))
     if not bounds:
         return "<" not in versions
     if "~=" in specifier or ".*" in specifier:
         series = bounds[0].rpartition(".")[0] if "~=" in specifier else bounds[0]
-        return admits(Scheme.PEP440, versions, bounds[0]) and admits(Scheme.PEP440, versions, f"{series}.99")
+        return _admits(versions, bounds[0]) and _admits(versions, f"{series}.99")
     top = min(tuple(map(int, bound.split("."))) for bound in bounds)
     floors, tops = ([tuple(map(int, b.split("."))) for b in pattern.findall(versions)] for pattern in (_LOWER, _UPPER))
     return (not floors or top > max(floors)) and (not tops or top <= min(tops))
@@ -276,3 +273,10 @@ def _lies_in(specifier: str, versions: str) -> bool:
 
 def _urls(record: dict[str, Any]) -> tuple[str, ...]:
     return tuple(url or text for text, url in record["sources"])
+
+
+def _admits(specifier: str, version: str) -> bool:
+    """Return whether a specifier admits a version."""
+    from compatkb.core.versions import Scheme, admits  # for what is recorded of packages alone
+
+    return admits(Scheme.PEP440, specifier, version)

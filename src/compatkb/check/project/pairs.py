@@ -67,7 +67,7 @@ def _drifting(plan: InstallPlan, final: list[InstalledProduct], queries: Project
     drifting = _drifting_from(plan, final, queries, _chosen(plan, final, queries, ANY_PYTHON, first_index=False))
     if not drifting:
         return
-    pythons = supported_pythons(plan, [one.allowed for one in final if is_exact(one.allowed.text)], queries)
+    pythons = supported_pythons(plan, [one.allowed for one in final if one.allowed.text], queries)
     for by_first in (False, True)[: 1 + plan.environment.uses_uv]:
         for python in reversed(pythons):
             chosen = _chosen(plan, final, queries, python, first_index=by_first)
@@ -131,10 +131,14 @@ def _drifts(
             if found := _drifts_beside(one, other, chosen[one.allowed.product], queries):
                 return found
             continue
-        if not is_exact(other.allowed.text) and not queries.is_decided(one.allowed.product):
-            continue  # what is chosen of both may move
         element, rest = chosen[one.allowed.product], chosen[other.allowed.product]
         other_pin = exactly(rest)
+        if not is_exact(other.allowed.text) and not queries.is_decided(one.allowed.product):
+            is_tied = queries.requires(element, rest.product) or queries.requires(rest, element.product)
+            is_open = is_tied or not other.allowed.text or queries.is_decided(rest.product)
+            others = [each.allowed for each in final if each is not one and each is not other]
+            if is_open or queries.refused([pin, *others]) or not queries.denial([pin, other.allowed]):
+                continue  # what is chosen of both may move, or goes with something that the other may be
         if not (queries.excluded(element, rest.product) or queries.excluded(rest, element.product)):
             continue
         extras = {extra for required in one.requirements for extra in required.requirement.extras}

@@ -123,8 +123,9 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     product = required.product
     asked = sources_of(plan, required.requirement.step, required.requirement, queries)
     is_final = queries.is_decided(product.id) and "+" not in version  # then no index ever had another one
-    if not asked.known and not is_final:
-        return  # of other indexes and pages of links the data have no list
+    is_labelled = "+" in version and bool(queries.lookups.mask(product, version.partition("+")[0]))
+    if not asked.known and not is_final and (is_labelled or not asked.named):
+        return  # of other indexes the data have no list, of pages of links none of the builds of a release
     if is_newer(queries.facts, product, version):
         known = f"the newest known is {newest_known(queries.facts, product.id)}"
         message = (
@@ -132,7 +133,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
         )
         yield at(required.located, NEWER, message, about=required.document.path, brief=f"{product.name} {version}")
         return
-    if "+" in version:
+    if is_labelled:
         sources = never_built(product.id, version, queries)
     else:
         asked_for = queries.serving(product.id, asked.channels)
@@ -141,11 +142,11 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries)
-    known = "as far as its builds are known" if "+" in version else "the list of releases is complete"
+    known = "as far as its builds are known" if is_labelled else "the list of releases is complete"
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
     was_there = required.requirement.role is RequirementRole.LOCKED  # whoever locked it had it, so it is gone at most
-    is_elsewhere = "+" in version and not all(lacks_label(c, product.id, version, queries) for c in asked.channels)
+    is_elsewhere = is_labelled and not all(lacks_label(c, product.id, version, queries) for c in asked.channels)
     yield finding._replace(level=Severity.WARNING) if is_elsewhere or was_there else finding
 
 
@@ -284,7 +285,7 @@ def _ways_out(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, 
     near = sorted(usual, key=lambda e: (e.has_ended(queries.day), min(abs(e.idx - one.idx) for one in runs))) if runs else []
     there = (e for e in near if (e.since or 0) <= queries.day)
     python = next((e.version for e in there if not queries.refused(pinned, Pythons(1 << e.idx), plan.systems)), None)
-    pins = replacement(plan, installed, -1, queries) if plan.pythons else []
+    pins = replacement(plan, installed, lambda _: -1, queries) if plan.pythons else []
     return " or ".join([f"Python {python}"] * bool(python) + [" with ".join(pins)] * bool(pins)) or None
 
 

@@ -18,7 +18,6 @@ from compatkb.check.project.documented import (
 )
 from compatkb.core.names import numbers
 from compatkb.core.record import NamedTuple
-from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Kind, Role, Verdict
 from compatkb.engine.answer import Alternative, best_stacks, is_possible, resolve
 from compatkb.engine.conflicts import Cause
@@ -200,6 +199,8 @@ class ProjectQueries:
 
     def asks_pip_before(self, version: str) -> bool:
         """Return whether anything of the project asks for a pip older than a version."""
+        from compatkb.core.versions import Scheme, admits
+
         asked = (match.groups() for document in self.context.documents for match in _ASKED_PIP.finditer(document.text))
         return any(admits(Scheme.PEP440, f"{'<=' if sign == '<' else '<'}{version}", pip) for sign, pip in asked)
 

@@ -1,6 +1,6 @@
 """Judges what an environment holds as one whole: its conflicts, and the one set of pins that mends all of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, permutations
 from types import MappingProxyType
 
@@ -14,7 +14,6 @@ from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueri
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.record import NamedTuple
-from compatkb.core.versions import Scheme, admits
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
@@ -81,6 +80,8 @@ def unlisted(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         product, version = one.requirements[-1].product, one.allowed.text.removeprefix("==").partition("+")[0]
         if one.allowed.mask or not other.allowed.mask or one.step != other.step or "," in version:
             continue
+        from compatkb.core.versions import Scheme, admits
+
         builds = [e for e in queries.elements(other.allowed.product, other.allowed.mask) if e.installable]
         specs = [queries.metadata_bound(e, product.id) for e in builds]
         if not specs or any(spec is None or admits(Scheme(product.scheme), spec, version) for spec in specs):
@@ -328,20 +329,24 @@ def _set_of(
     return PinSet(tuple(texts), shown(first, queries) if first else "", is_certain, leaves) if texts or leaves else None
 
 
-def replacement(plan: InstallPlan, one: InstalledProduct, among: int, queries: ProjectQueries) -> list[str]:
-    """Return the pins that take a product to a build of some, the nearest newer one if there is one, with what has to follow.
+def replacement(plan: InstallPlan, one: InstalledProduct, among: Callable[[str], int], queries: ProjectQueries) -> list[str]:
+    """Return the pins that take a product to a build, the nearest newer one if there is one, with what has to follow.
+
+    They are some of those that `among` returns for a product.
 
     Empty where the engine knows of no such builds that go with the rest of the environment.
     """
     movable = _movable(one, plan, queries)
-    movable = movable._replace(mask=movable.mask & among)
+    movable = movable._replace(mask=movable.mask & among(one.allowed.product))
     beside = [other for other in plan.final.values() if other is not one and other.allowed.mask]
     following = [o for o in beside if o.allowed.text and queries.refused([o.allowed, movable], plan.pythons, plan.systems)]
     moves = [one, *following]
     if not movable.mask or any(not part.requirements or part.is_at_address or part.tool == "conda" for part in moves):
         return []
     kept = [other.allowed for other in beside if other not in following]
-    new = _moved(moves, kept, plan, queries, {one.allowed.product: movable})
+    others = ((o.allowed.product, _movable(o, plan, queries)) for o in following)
+    only = {product: allowed._replace(mask=allowed.mask & among(product)) for product, allowed in others}
+    new = _moved(moves, kept, plan, queries, {**only, one.allowed.product: movable})
     if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
         return []
     first = exactly(new[one.allowed.product])
