@@ -183,7 +183,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             continue
         pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
         if pinned:
-            if _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
+            is_told = record["name"] in products and is_exact(one.specifier)  # by the rule on pairs of products
+            if not is_told and _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
         elif _may_be(record, beside[1] if beside else None, plan, queries):
             yield _clash(located, one, record["breaks"], record, is_pinned=False)
@@ -247,7 +248,9 @@ def _may_be(record: dict[str, Any], asked: Requirement | None, plan: InstallPlan
     if plan.environment.missing or any(one.step < 0 for one in plan.final.values()):
         return False  # what a file that is not there, or an image, holds is not known
     allowed = queries.allowed(product, [asked.specifier if asked else "", record["breaks"]])
-    final = [one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product != product.id]
+    names = (record["name"], record["other"])
+    final = [f.allowed for f in plan.final.values() if f.allowed.mask]
+    final = [one for one in final if queries.facts.products[one.product].distribution not in names]
     exact = [one for one in final if is_exact(one.text) and queries.facts.edges(one.product, product.id)]
     if allowed is None or not allowed.mask or queries.refused(exact):
         return False
