@@ -335,8 +335,12 @@ class Presenter(Causes):
                 ways.append(Way(title + stack.main_name, stack, migrates=True, relaxed=self._unmet(stack)))
         near_ones = sorted(_ordered(nearest), key=self._gives_up_leaf)
         lasting = [near for near in near_ones if not self._brings_ended(near.stack)]
-        near_ones = near_ones if not lasting and not ways else lasting
-        ways += [Way(self.way_title(near), near.stack, relaxed=near.relaxed) for near in near_ones]
+        # What has ended is a way where there is no other; or no older one, and all that is there gives up the same series.
+        given_up = {tuple(near.relaxed) for near in lasting}
+        far = not {near.where for near in lasting} & {"below", "same"}
+        last = [near for near in near_ones if far and near.where == "below" and given_up == {tuple(near.relaxed)}]
+        shown = lasting if ways else [near for near in near_ones if not lasting or near in lasting or near in last]
+        ways += [Way(self.way_title(near), near.stack, relaxed=near.relaxed) for near in shown]
         seen: set[object] = set()
         titles = set()
         for way in ways:
