@@ -15,6 +15,8 @@ from compatkb.errors import UNKNOWN, CompatkbError, DataError, ProblemsError, St
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
 _NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one|any) of (.*)", re.DOTALL)
+_LONGEST_COMMAND = 4
+"""Words of which one may be a misspelt command; more are a sentence."""
 _SUGGESTED = re.compile(r"^[^'\n]*'(?P<wrong>[^'\n]+)'(?P<between>[^\n]*)\n  did you mean: (?P<meant>[^\n]+)\?(?=\n|$)")
 _POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
 TRACEBACK = "COMPATKB_TRACEBACK"
@@ -98,7 +100,8 @@ def _answered(argv: list[str]) -> int:
         return app.main(words, prog_name="compatkb", standalone_mode=False) or 0
     except TyperException as error:
         problem = describe(error)
-        if problem.startswith("unknown command") and "did you mean" not in problem and (meant := _meant(argv)):
+        is_sentence = len(" ".join(argv).split()) > _LONGEST_COMMAND or "did you mean" not in problem
+        if problem.startswith("unknown command") and is_sentence and (meant := _meant(argv)):
             problem = problem.partition("\n")[0] + meant
         raise UsageError(problem) from None
     except Abort:
@@ -216,13 +219,14 @@ def _options_like(option: str, context: Any) -> list[str]:
     if any(param.name == "words" for param in context.command.params) and _is_product(option.lstrip("-")):
         return [f"{option.lstrip('-')}==VERSION"]
     known = [name for param in context.command.get_params(context) for name in param.opts if param.param_type_name == "option"]
-    return _near(option, known)
+    return [name for name in known if name.startswith(option)] or _near(option, known)
 
 
 def _meant(argv: Sequence[str]) -> str:
     """Return the command that words without one may mean, as a line below the problem; empty where they mean nothing.
 
-    What is understood of `which pytorch for a750` is a question to `resolve`, the line of an error one to `diagnose`.
+    What is understood of `which pytorch for a750` is a question to `resolve`, the line of an error one to `diagnose`, and a
+    sentence about a product that has ended one to `migrate`.
     """
     from compatkb.cli.opening import open_facts
     from compatkb.doctor.diagnose import diagnose
@@ -234,6 +238,8 @@ def _meant(argv: Sequence[str]) -> str:
     meant: list[str] = []
     if len(read.words) > len(read.aside):
         meant = ["resolve", *read.words]
+    elif any((product := facts.product(word)) and product.id in facts.successors for word in typed.split()):
+        meant = ["migrate", "."]
     elif diagnose(facts, typed, clock).candidates:
         meant = ["diagnose", typed]
     return f"\n  did you mean: {shlex.join(['compatkb', *meant])}" if meant else ""
