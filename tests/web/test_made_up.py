@@ -24,7 +24,7 @@ from compatkb.web.static import make_site
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with a device, a card and builds of torch of a made-up maker."""
     builds = [build("2.8.0+zpu", devices=["zpu"], channels=["extra"]), build("2.8.0+cpu", devices=["cpu"])]
-    torch = product("torch", releases=[release("2.8.0", build=builds)], distribution="torch", series=2)
+    torch = product("torch", releases=[release("2.8.0", on=None, build=builds)], distribution="torch", series=2)
     listed = {"role": "dimension", "scheme": "listed"}
     device = product("device", releases=[{**_named("zpu", "Zeta ZPU")}, _named("cpu", "CPU")], **listed)
     card = product("hardware", releases=[{**_named("zeta-9", "Zeta 9 <card>"), "devices": ["zpu"]}], **listed)

@@ -59,9 +59,12 @@ def find_product(facts: Snapshot, name: str) -> Product:
         raise UsageError(f"{name!r} is not a product{suggest([f'{product.id}=={glued[2]}'])}")
     names = sorted(name for several in facts.keys_by_product.values() for name in several)
     near = close(name.lower(), [*facts.products, *names])
-    for place in () if near else ("hardware", "os"):
-        if place in facts.products and (near := close(word_key(name), facts.names(place), facts.names(place))):
-            raise UsageError(f"unknown {Suggestions(facts).noun(place, near)} {name!r}{suggest(near)}")
+    begins = any(word.startswith(name.lower()) for word in near)
+    for place in () if begins else ("hardware", "os"):  # a card that begins so is nearer than a package that is merely alike
+        known = facts.names(place) if place in facts.products else {}
+        begun = any(word.startswith(word_key(name)) for word in known)
+        if (begun or not near) and (meant := close(word_key(name), known, known)):
+            raise UsageError(f"unknown {Suggestions(facts).noun(place, meant)} {name!r}{suggest(meant)}")
     if near:
         raise UsageError(f"{name!r} is not a product{suggest(near)}")
     raise UsageError(f"{name!r} is not in the data{_HARDWARE if re.search(r'[a-z]-?[0-9]', name.lower()) else _USE}")
