@@ -1,7 +1,6 @@
 """Families of product files: what rows say becomes records, and two branches can add rows."""
 
 import random
-import shutil
 import subprocess
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -192,7 +191,6 @@ def merged(folder: Path, one: str, other: str) -> Any:
     return git("merge", "-q", "other").returncode, path.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_two_branches_each_add_a_row(tmp_path: Path) -> None:
     """Rows of different releases merge without a conflict; at the very same place git shows the two lines."""
     code, text = merged(tmp_path, '    ["0.31", "2.3", ["list"]],\n', '    ["0.41", "2.4", ["list"]],\n')
@@ -207,7 +205,6 @@ def test_two_branches_each_add_a_row(tmp_path: Path) -> None:
     assert "<<<<<<<" in text
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_twenty_branches_each_add_a_fact_to_one_product(tmp_path: Path) -> None:
     """Twenty facts of torch, each added by a branch of its own to the file without them, merge to the file with all."""
     git = git_in(tmp_path)
