@@ -85,6 +85,21 @@ def test_what_changed_moved_or_went_is_found_and_nothing_else(clone: Path, rerea
     assert days == {n: n >= 20 for n in range(40)}
 
 
+def test_braces_beside_a_source_are_left_alone(
+    clone: Path, reread: Callable[..., Run], run: Callable[..., Run], tmp_path: Path
+) -> None:
+    """The day is moved in the source alone, whatever else stands in braces on its line."""
+    read = _git(clone, "rev-parse", "HEAD")
+    reread({1: (read, "5")})
+    source = f'{{ repo = "maker/ext", ref = "{read}", path = "page1.md", at = 5, seen = 2026-06-01 }}'
+    row = f'    ["2.1.10", [{source}], {{ note = "Made with {{torch}}, seen = 2026-01-01." }}],\n'
+    path = tmp_path / "data" / "products" / "other.toml"
+    path.write_text(f'{HEAD}[[builds]]\nchannels = ["default"]\ndevices = ["cpu"]\nrows = [\n{row}]\n')
+    given = ("--data", str(tmp_path / "data"), "--sources", str(clone.parents[1]), "--as-of", "2026-11-01")
+    assert run("lint", *given, "--reread", "90d", "--confirm").code == 0
+    assert row.replace("seen = 2026-06-01", "seen = 2026-11-01") in path.read_text()
+
+
 def test_a_commit_that_is_gone_is_an_error(reread: Callable[..., Run]) -> None:
     """Nobody can look up what a repository has lost."""
     done = reread({1: ("0123456789abcdef0123456789abcdef01234567", "5")})

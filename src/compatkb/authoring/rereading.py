@@ -82,8 +82,11 @@ def confirmed(document: DataDocument, standing: frozenset[SourceEntry], day: dat
 
 
 def _seen(table: str, standing: frozenset[SourceEntry], day: date) -> str:
-    values = tomllib.loads(f"source = {table}")["source"]
-    if "seen" not in values or "repo" not in values or SourceEntry.model_validate(values) not in standing:
+    try:
+        source = SourceEntry.model_validate(tomllib.loads(f"source = {table}")["source"])
+    except ValueError:  # another table of the line, or braces within a text
+        return table
+    if source not in standing:
         return table
     return re.sub(r"\bseen = \d{4}-\d\d-\d\d", f"seen = {day}", table)
 

@@ -37,9 +37,16 @@ def lint(
     since: Annotated[str | None, o.value("--since", "COMMIT", "with --sources: only sources that changed since")] = None,
     reread: Annotated[
         int | None,
-        o.value("--reread", "DAYS", "with --sources: what documents say now that were read so long ago", parser=o.days),
+        o.value(
+            "--reread",
+            "DAYS",
+            "with --sources: compare documents that were last read so long ago with what they say now",
+            parser=o.days,
+        ),
     ] = None,
-    confirm: Annotated[bool, o.option("--confirm", "with --reread: write today as the day of what still stands")] = False,
+    confirm: Annotated[
+        bool, o.option("--confirm", "with --reread: write today as `seen` of what still says the same")
+    ] = False,
 ) -> int:
     """Report findings; 1 where one is at or above --fail-on, 3 where the data do not load."""
     from compatkb.authoring.lint import CHECKS
