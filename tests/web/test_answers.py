@@ -19,6 +19,7 @@ from compatkb.output.view import MOST
 from compatkb.web import pages
 from compatkb.web.answer_view import shell_of, shown_of
 from compatkb.web.asker import Asker
+from compatkb.web.choices import rows_of
 from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion, read_question
 
@@ -36,6 +37,16 @@ def drawn(asker: Asker, count: int) -> list[PageQuestion]:
             continue
         found.append(question)
     return found
+
+
+@pytest.mark.parametrize("hardware", ["Core Ultra 7 155U", "B580", "Gaudi 2"])
+def test_the_button_is_that_of_the_answer(asker: Asker, hardware: str) -> None:
+    """Of a processor with graphics the answer may be for the processor alone, and so is what is chosen beside it."""
+    question = PageQuestion((("hardware", hardware),))
+    stack = asker.view(question).best
+    assert stack
+    chosen = [button.label for button in rows_of(asker, question, "", stack.device.id)[0].buttons if button.chosen]
+    assert chosen == [device.label for device in asker.form.devices if device.id == stack.device.id]
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(60, marks=pytest.mark.long)])

@@ -48,21 +48,23 @@ class ChoiceRow(NamedTuple):
         return any(button.chosen and button.impossible for button in self.buttons)
 
 
-def rows_of(asker: Asker, question: PageQuestion, best: str) -> list[ChoiceRow]:
-    """Return the rows for a question; `best` is the series of the stack that answers it."""
-    rows = [_hardware(asker, question), _systems(asker, question), _pythons(asker, question)]
+def rows_of(asker: Asker, question: PageQuestion, best: str, served: str | None) -> list[ChoiceRow]:
+    """Return the rows for a question; `best` is the series of the stack that answers it, `served` its device."""
+    rows = [_hardware(asker, question, served), _systems(asker, question), _pythons(asker, question)]
     series = _series(asker, question, best)
     if any(row.is_blamed for row in rows):  # one culprit is enough
         series = series._replace(buttons=tuple(b._replace(impossible=b.impossible and not b.chosen) for b in series.buttons))
     return [*rows, series]
 
 
-def _hardware(asker: Asker, question: PageQuestion) -> ChoiceRow:
+def _hardware(asker: Asker, question: PageQuestion, served: str | None) -> ChoiceRow:
     chosen = question.version_of("hardware")
     pinned = value_of(asker, "hardware", chosen)
     free = question.fix("hardware")
     buttons = []
     at = next((value.devices[:1] for value in asker.form.values("hardware") if value.id == pinned), ())
+    if at and served:  # of a processor with graphics the answer may be for the processor alone
+        at = (served,)
     for device in asker.form.devices:
         is_chosen = (question.devices or at) == (device.id,)
         asked = free._replace(devices=(device.id,))

@@ -204,7 +204,7 @@ class Site:
         normal = question_of(answer.request, question)
         if len(answer.request.devices) == 1:
             normal = normal._replace(devices=answer.request.devices)
-        rows = rows_of(self.asker, normal, self._best_series(answer))
+        rows = rows_of(self.asker, normal, self._best_series(answer), answer.best.device.id if answer.best else None)
         chosen = dict(normal.parameters())
         extras = [(o.removeprefix("--"), p) for o, _, p, _ in HEADLINES if self._is_extra(p)]
         shown = shown_of(self.asker, question, answer)
