@@ -100,8 +100,8 @@ def _answered(argv: list[str]) -> int:
         return app.main(words, prog_name="compatkb", standalone_mode=False) or 0
     except TyperException as error:
         problem = describe(error)
-        is_sentence = len(" ".join(argv).split()) > _LONGEST_COMMAND or "did you mean" not in problem
-        if problem.startswith("unknown command") and is_sentence and (meant := _meant(argv)):
+        is_misspelt = "did you mean" in problem and len(" ".join(argv).split()) <= _LONGEST_COMMAND
+        if problem.startswith("unknown command") and not is_misspelt and (meant := _meant(argv)):
             problem = problem.partition("\n")[0] + meant
         raise UsageError(problem) from None
     except Abort:

@@ -28,6 +28,7 @@ _DRIVE = re.compile(r"(?:^|[^a-z0-9/])[a-z]:\Z")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
 _REQUIREMENT = r"([a-z0-9][a-z0-9._-]{0,80}(?:\[[a-z0-9,._-]{0,80}\])?(?:===?[0-9][0-9a-z.+!_-]{0,40})?)"
+# the sentence of PyTorch's allocator, the same for each device; patterns of the data have no numbers to compare
 _ASKED = re.compile(
     r"tried to allocate (\d{1,6}(?:\.\d{1,4})?) ([kmgt])ib.{0,300}?of which (\d{1,6}(?:\.\d{1,4})?) ([kmgt])ib is free"
 )

@@ -23,6 +23,7 @@ from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import ParsedFile
 
+_PROGRAMS = (".py", ".pyi", ".ipynb")
 _TAKEN = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b([^\n]*)", re.MULTILINE)
 
 
@@ -81,7 +82,7 @@ class _Project:
 
     def _programs(self, findings: list[Finding]) -> Iterator[Program]:
         for document in self.documents.values():
-            if not document.path.endswith((".py", ".pyi", ".ipynb")) or not self.guide.holds(document.text):
+            if not document.path.endswith(_PROGRAMS) or not self.guide.holds(document.text):
                 continue
             try:
                 yield Program(document)
@@ -139,9 +140,9 @@ class _Project:
         return next(iter(named)) if len(named) == 1 else None
 
     def _written(self, known: frozenset[str]) -> frozenset[str]:
-        """Return the devices that stand in the other programs, in quotes or as a part of torch."""
+        """Return the devices that any program names, in quotes or as a part of torch, also one without what has ended."""
         device = re.compile(rf"""(?:\btorch\.|["'])({"|".join(map(re.escape, sorted(known)))})\b""")
-        texts = (document.text for document in self.documents.values() if document.path.endswith(".py"))
+        texts = (document.text for document in self.documents.values() if document.path.endswith(_PROGRAMS))
         return frozenset(match[1] for text in texts for match in device.finditer(text))
 
     def _accepting(self, document: TextDocument) -> Callable[[Finding], bool]:
