@@ -10,7 +10,7 @@ from compatkb.cli import main
 from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
 from compatkb.errors import UsageError
-from compatkb.mcp.tools import tools
+from compatkb.mcp.tools import AgentTools
 from compatkb.request.parser import make_request
 from compatkb.request.typed import read_typed
 from compatkb.store.reader import Snapshot
@@ -54,7 +54,7 @@ def asked(facts: Snapshot, shipped: str, monkeypatch: pytest.MonkeyPatch) -> Cal
         monkeypatch.setattr(f"compatkb.{place}", ask)
     monkeypatch.setattr("compatkb.cli.opening.Snapshot", lambda path: facts if path == shipped else Snapshot(path))
     clock = Clock(current_day())
-    agent = next(tool for tool in tools(facts, lambda: lambda: False) if tool.name == "resolve")
+    agent = AgentTools(facts, lambda: lambda: False)
     page = Site(Asker(facts, clock), live=True)
 
     def ways(line: str) -> dict[str, Request]:
@@ -63,7 +63,7 @@ def asked(facts: Snapshot, shipped: str, monkeypatch: pytest.MonkeyPatch) -> Cal
             "command line": request(lambda: main(["resolve", *words])),
             "API": request(lambda: Api(facts, clock).respond("resolve", [("q", line)])),
             "page": request(lambda: page.question_page([("q", line)])),
-            "agent": request(lambda: agent.run(words=words)),
+            "agent": request(lambda: agent.resolve(words)),
         }
 
     return ways

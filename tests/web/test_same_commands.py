@@ -12,8 +12,7 @@ import pytest
 from site_of_tests import DAY
 
 from compatkb.core.clock import Clock
-from compatkb.mcp.protocol import STATELESS, ProtocolServer
-from compatkb.mcp.tools import INSTRUCTIONS, tools
+from compatkb.mcp.tools import AgentTools
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker, ChoiceState
 from compatkb.web.pages import Site
@@ -22,7 +21,6 @@ from compatkb.web.responses import Api
 from compatkb.web.static import site_files
 
 SEED, MANY, FEW = 500, 500, 6
-META = {"io.modelcontextprotocol/protocolVersion": STATELESS[0], "io.modelcontextprotocol/clientCapabilities": {}}
 CUT = "... (cut;"
 COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")
 PIN = re.compile(r"[\w.\[\],-]+(?:==|[<>!~]=?)")
@@ -134,22 +132,14 @@ class Places:
     def __init__(self, asker: Asker, run: Callable[..., Any]) -> None:
         self.asker, self.run = Plain(asker.facts, Clock(DAY)), run
         self.site, self.api = Site(self.asker, live=True), Api(asker.facts, Clock(DAY))
-        self.server = ProtocolServer(tools(asker.facts, lambda: lambda: False), INSTRUCTIONS)
-
-    def agent(self, words: list[str]) -> str:
-        """Return what the tool `resolve` answers."""
-        call = {"name": "resolve", "arguments": {"words": words}, "_meta": META}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-        answer = self.server.answer(json.dumps(message).encode())
-        assert answer is not None
-        return str(json.loads(answer)["result"]["content"][0]["text"])
+        self.tools = AgentTools(asker.facts, lambda: lambda: False)
 
     def differences(self, words: list[str]) -> Iterator[str]:
         """Yield where a place names other commands, or the same for another system, than the terminal does."""
         ended = self.run("resolve", *words)
         if ended.code not in (0, 1, 7):
             return
-        told, agent = of_screen(ended.out), self.agent(words)
+        told, agent = of_screen(ended.out), self.tools.resolve(words)
         if CUT in agent:
             cut = of_screen(agent)
             if any(told.sections.get(title, [])[: len(found)] != found for title, found in cut.sections.items()):

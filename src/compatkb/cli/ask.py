@@ -1,6 +1,5 @@
 """The commands that answer a request: resolve, explain, which needs to know what to explain, and mcp, for coding agents."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, patience
+from compatkb.errors import UnavailableError
 
 
 def answer(
@@ -52,12 +52,10 @@ def answer(
 
 def mcp(data: o.Data = None) -> int:
     """Answer a client of the Model Context Protocol until it closes standard input; nothing else is written to stdout."""
-    from compatkb.mcp.protocol import ProtocolServer, serve
-    from compatkb.mcp.tools import INSTRUCTIONS, tools
-
-    messages, sys.stdout = sys.stdout, sys.stderr
     try:
-        serve(ProtocolServer(tools(open_data(data), patience), INSTRUCTIONS), sys.stdin.buffer, messages.buffer)
-    finally:
-        sys.stdout = messages
+        from compatkb.mcp.tools import AgentTools
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"the server needs the package {error.name}: python -m pip install 'compatkb[mcp]'") from None
+
+    AgentTools(open_data(data), patience).server().run()
     return 0

@@ -1,1 +1,1 @@
-"""Answers for coding agents: the Model Context Protocol over standard input and output."""
+"""Answers for coding agents: tools of the Model Context Protocol, which the official SDK speaks."""

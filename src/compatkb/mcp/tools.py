@@ -1,10 +1,17 @@
 """What agents may ask: the answers of the command line, cut to what a model needs; nothing that is read is run."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import wraps
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any
+from threading import Lock
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
 
 from compatkb.check import check, reads
 from compatkb.check.document import CheckContext, TextDocument
@@ -12,9 +19,8 @@ from compatkb.core.clock import Clock, current_day
 from compatkb.core.findings import Finding, Severity
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.errors import GaveUpError, UsageError
+from compatkb.errors import CompatkbError, GaveUpError, UsageError
 from compatkb.mcp.pins import PinnedSet, PinReader
-from compatkb.mcp.protocol import AgentTool
 from compatkb.output.catalog_screen import CatalogScreen
 from compatkb.output.diagnosis import diagnosis_text, present_diagnosis
 from compatkb.output.documents import Numbers, short
@@ -28,6 +34,7 @@ from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
+from compatkb.version import __version__
 
 MOST = 920
 """Pieces of an answer: no more than 1,000 tokens of the usual vocabularies."""
@@ -43,45 +50,70 @@ _PIECE = re.compile(r"[A-Za-z]{1,5}|\d{1,3}|[^\sA-Za-z\d]|\n| {2,}")
 _LEFT_OUT = "... (cut; ask about less at once)\n"
 
 
-def _string(described: str, most: int) -> dict[str, Any]:
-    return {"type": "string", "description": described, "maxLength": most}
+Words = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=40)]
+Text = Annotated[str, Field(max_length=100_000)]
+Name = Annotated[str, Field(max_length=300)]
 
 
-def _words(described: str) -> dict[str, Any]:
-    return {"type": "array", "description": described, "maxItems": 40, "items": {"type": "string", "maxLength": 200}}
+def _call(method: Callable[..., str]) -> Callable[..., str]:
+    """Return a method that answers one call of a client; what is wrong with the call is told to the model."""
+
+    @wraps(method)
+    def answer(tools: "AgentTools", *args: Any, **arguments: Any) -> str:
+        with tools.one_by_one:
+            tools.expired, tools.clock = tools.patience(), Clock(current_day())
+            try:
+                return method(tools, *args, **arguments)
+            except CompatkbError as error:
+                raise ToolError(str(error)) from error
+
+    return answer
 
 
-class _Asked:
-    """The answers to one call, over some facts; `expired` tells that its time is over."""
+class AgentTools:
+    """The tools over some facts, one call at a time; `patience` returns what tells that the time of a call is over."""
 
-    def __init__(self, facts: Snapshot, expired: Callable[[], bool]) -> None:
-        self.facts, self.expired, self.clock = facts, expired, Clock(current_day())
+    def __init__(self, facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> None:
+        self.facts, self.patience, self.expired = facts, patience, patience()
+        self.clock, self.one_by_one = Clock(current_day()), Lock()
 
-    def resolve(self, words: list[str]) -> str:
-        """Return the answer to words."""
+    def server(self) -> MCPServer:
+        """Return a server of the Model Context Protocol that offers the tools."""
+        server = MCPServer("compatkb", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
+        for tool in (self.resolve, self.explain, self.check_text, self.diagnose, self.show):
+            hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+            server.add_tool(tool, annotations=hints, structured_output=False)
+        return server
+
+    @_call
+    def resolve(
+        self,
+        words: Annotated[Words, Field(description="products, pins and where it runs: torch, ipex==2.8.0, xpu, B580, py3.12")],
+    ) -> str:
+        """Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does."""
+        return self._resolved(words)
+
+    def _resolved(self, words: list[str]) -> str:
         request = make_request(self.facts, (), words, (), self.clock)
         return _answer(present(self.facts, answer_of(self.facts, request, self.expired)))
 
-    def explain(self, pins: list[str]) -> str:
-        """Return whether versions work together; raises UsageError where there are none."""
+    @_call
+    def explain(
+        self,
+        pins: Annotated[Words, Field(description="such as torch==2.8.0, ipex==2.8.10+xpu, py3.12, xpu")],
+    ) -> str:
+        """Say whether these exact versions work together, why or why not, with sources and the nearest sets that do."""
         if not pins:
             raise UsageError("name what should work together, such as torch==2.8.0 and ipex==2.8.0")
-        return self.resolve(pins)
+        return self._resolved(pins)
 
-    def diagnose(self, text: str) -> str:
-        """Return what may be behind a printed error."""
-        from compatkb.doctor.diagnose import diagnose
-
-        diagnosis = diagnose(self.facts, text, self.clock)
-        return _cut(diagnosis_text(present_diagnosis(self.facts, diagnosis, self.clock.day)))
-
-    def show(self, product: str, version: str = "") -> str:
-        """Return what the data hold of a product or a version; raises UsageError."""
-        catalog, known = CatalogScreen(self.facts, self.clock.day), find_product(self.facts, product)
-        return _cut(text_of(catalog.release_lines(known, version) if version else catalog.product_lines(known)))
-
-    def check_text(self, text: str, name: str = "") -> str:
-        """Return what is wrong with the text of a file, and what goes with its pins; raises UsageError."""
+    @_call
+    def check_text(
+        self,
+        text: Annotated[Text, Field(description="the content of a file, or lines of it")],
+        name: Annotated[Name, Field(description="its name, which tells the format: Dockerfile, README.md")] = "",
+    ) -> str:
+        """Check pins and install commands, before or after they are written: what is wrong, and the right pins."""
         text = new_side(text)
         path = PurePosixPath(name.replace("\\", "/") or guessed_name(text)).as_posix().lstrip("/")
         if not reads(path):
@@ -98,6 +130,24 @@ class _Asked:
             except GaveUpError:
                 continue
         return _cut(f"{report}data of {self.facts.meta['data_date']}\n")
+
+    @_call
+    def diagnose(self, text: Annotated[Text, Field(description="what was printed, the whole traceback at best")]) -> str:
+        """Name what may be behind an error that a program printed, and what mends it."""
+        from compatkb.doctor.diagnose import diagnose
+
+        diagnosis = diagnose(self.facts, text, self.clock)
+        return _cut(diagnosis_text(present_diagnosis(self.facts, diagnosis, self.clock.day)))
+
+    @_call
+    def show(
+        self,
+        product: Annotated[Name, Field(description="torch, ipex, triton-xpu, gpu-driver, ...")],
+        version: Annotated[Name, Field(description="2.8.0 or 2.8")] = "",
+    ) -> str:
+        """Show a product, or one version: dates, end of life, builds with their index, what it needs."""
+        catalog, known = CatalogScreen(self.facts, self.clock.day), find_product(self.facts, product)
+        return _cut(text_of(catalog.release_lines(known, version) if version else catalog.product_lines(known)))
 
     def _together(self, pinned: PinnedSet) -> Answer:
         """Return the answer with the leaves where the packages go together; else those that move bring their own."""
@@ -135,52 +185,6 @@ class _Asked:
         if answer.verdict.is_usable:
             return served if served.verdict.is_usable or served.nearest else answer
         return answer._replace(nearest=served.nearest or answer.nearest)
-
-
-def tools(facts: Snapshot, patience: Callable[[], Callable[[], bool]]) -> Sequence[AgentTool]:
-    """Return the tools over some facts; `patience` returns what tells that the time for one answer is over."""
-
-    def asked(method: Callable[..., str]) -> Callable[..., str]:
-        return lambda **arguments: method(_Asked(facts, patience()), **arguments)
-
-    file = _string("its name, which tells the format: requirements.txt, pyproject.toml, Dockerfile, README.md, a.sh", 300)
-    return (
-        AgentTool(
-            "resolve",
-            "Find versions that work together: verdict, install command, reasons and sources; or why none do, and what does.",
-            {"words": _words("products, pins and where it runs: torch, ipex==2.8.0, xpu or cpu, B580, ubuntu24.04, py3.12")},
-            ("words",),
-            asked(_Asked.resolve),
-        ),
-        AgentTool(
-            "explain",
-            "Say whether these exact versions work together, why or why not, with sources and the nearest sets that do.",
-            {"pins": _words("such as torch==2.8.0, intel-extension-for-pytorch==2.8.10+xpu, py3.12, xpu")},
-            ("pins",),
-            asked(_Asked.explain),
-        ),
-        AgentTool(
-            "check_text",
-            "Check pins and install commands, before or after they are written: what is wrong, and the right pins.",
-            {"text": _string("the content of a file, or lines of it", 100_000), "name": file},
-            ("text",),
-            asked(_Asked.check_text),
-        ),
-        AgentTool(
-            "diagnose",
-            "Name what may be behind an error that a program printed, and what mends it.",
-            {"text": _string("what was printed, the whole traceback at best", 100_000)},
-            ("text",),
-            asked(_Asked.diagnose),
-        ),
-        AgentTool(
-            "show",
-            "Show a product, or one version: dates, end of life, builds with their index, what it needs.",
-            {"product": _string("torch, ipex, triton-xpu, gpu-driver, ...", 100), "version": _string("2.8.0 or 2.8", 100)},
-            ("product",),
-            asked(_Asked.show),
-        ),
-    )
 
 
 def _answer(view: AnswerView) -> str:
