@@ -50,8 +50,10 @@ def test_found_by_search(run: Run) -> None:
     assert run("search", "lightning").out.split()[:2] == ["application", "lightning"]
 
 
-def test_an_ended_application_is_told(run: Run) -> None:
-    """The answer for an archived application comes with that remark; one for a living application without."""
+def test_an_application_is_told(run: Run) -> None:
+    """The answer about the torch of an application names where its own steps are, and whether it has ended."""
     done = run("resolve", "ipex-llm")
     assert "remark: IPEX-LLM is archived since 2026-01-28" in done.err
-    assert "archived" not in run("resolve", "comfyui", "B580").err
+    told = run("resolve", "comfyui", "B580").err
+    assert "archived" not in told
+    assert "the torch that ComfyUI needs: compatkb show comfyui" in told

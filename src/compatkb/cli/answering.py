@@ -51,8 +51,10 @@ def answer(command: str, given: Mapping[str, Any]) -> int:
     request = make_request(facts, pins, words or (), device or (), clock, needs or (), given["route"])
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=max(clock.day.toordinal() - min_age - 1, 1))
-    for application in _ended_applications(facts, words or ()):
-        tell(f"remark: {application.name} is {application.state} since {application.ended}: compatkb show {application.id}")
+    for application in _applications(facts, words or ()):
+        name, ended = application.name, application.ended
+        said = f"{name} is {application.state} since {ended}" if ended else f"this is about the torch that {name} needs"
+        tell(f"remark: {said}: compatkb show {application.id}")
     resolution = answer_of(facts, request, patience())
     edges = given["why"] or (form == "json" and explains and not resolution.causes)
     each = request.names_devices and len(request.devices) > 1
@@ -63,13 +65,12 @@ def answer(command: str, given: Mapping[str, Any]) -> int:
     return int(resolution.verdict == Verdict.DOES_NOT_WORK)
 
 
-def _ended_applications(facts: "Snapshot", words: Sequence[str]) -> "Iterator[Application]":
-    """Yield the applications among words of which nothing new will come."""
+def _applications(facts: "Snapshot", words: Sequence[str]) -> "Iterator[Application]":
+    """Yield the applications among words."""
     for word in words:
-        if read_words(facts, [word])[1] not in ([], [word]):  # it stands for the torch that it requires
-            application = facts.find_application(word)
-            if application and application.ended:
-                yield application
+        stands_for_another = read_words(facts, [word])[1] not in ([], [word])  # for the torch that it requires
+        if stands_for_another and (application := facts.find_application(word)):
+            yield application
 
 
 def _of_profile(

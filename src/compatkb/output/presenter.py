@@ -10,7 +10,7 @@ from compatkb.engine.advice import FeatureSupport, StackWarning
 from compatkb.engine.alternatives import Alternative, unserved_pins
 from compatkb.engine.answer import Answer, Beside
 from compatkb.engine.conflicts import Cause
-from compatkb.engine.newer import newer_in_series, passed_over
+from compatkb.engine.newer import PassedOver, newer_in_series, passed_over
 from compatkb.engine.relations import DEMANDING
 from compatkb.engine.stacks import Stack
 from compatkb.errors import GaveUpError
@@ -86,7 +86,7 @@ class Presenter(Causes):
         headline = self._headline(shown) if is_positive else self.asked(told) + self._on_devices()
         verdict = max((group.best.verdict for group in shown), key=list(Verdict).index, default=answer.verdict)
         fixed = bool(request.pin("python") and request.pin("os"))
-        newer = self._newer(answer) if is_positive else ("", "")
+        newer = self._newer([(group, raw[id(group.best)]) for group in shown]) if is_positive else ("", "")
         rows = rows_of(request, headline, groups, shown, beside, newer, self._graphics(shown)) if is_positive else ()
         nearest = tuple(map(self.near, answer.nearest))
         reasons = () if stacks or answer.causes else (self.excluded(),)
@@ -96,28 +96,36 @@ class Presenter(Causes):
             () if is_positive else tuple(self._ways(answer, nearest)), fixed, answer.gave_up,
         )  # fmt: skip
 
-    def _newer(self, answer: Answer) -> tuple[str, str]:
+    def _newer(self, shown: Sequence[tuple[StackGroup, Stack]]) -> tuple[str, str]:
         """Return what is newer in the series that pins read like, and why the answer leads with no newer release else.
 
-        Each is empty where there is nothing to say.
+        Where the first stack is the newest one, it is told of the one for another system. Each is empty where there is nothing
+        to say.
         """
+        told: tuple[PassedOver, ...] = ()
+        where = ""
+        for number, (group, stack) in enumerate(shown):
+            try:
+                passed = passed_over(self.facts, self.request, stack)
+            except GaveUpError:
+                passed = ()
+            if passed:
+                told, where = passed, f"on {group.systems}: " if number else ""
+                break
         try:
-            passed = passed_over(self.facts, self.request, answer.stacks[0])
-        except GaveUpError:
-            passed = ()
-        try:
-            in_series = list(newer_in_series(self.facts, self.request, answer.stacks[0]))
+            in_series = list(newer_in_series(self.facts, self.request, shown[0][1]))
         except GaveUpError:
             in_series = []
         releases_by_why: dict[str, list[str]] = {}
-        for one in passed:
+        for one in told:
             releases_by_why.setdefault(messages.PASSED_OVER[one.why], []).append(one.element.release)
         said = (
             f"{pin.text} is {named}; {pin.product}=={release} {'works' if is_certain else 'probably works'}, too "
             f"(the series is {pin.text}.*)"
             for pin, named, release, is_certain in in_series
         )
-        return "; ".join(said), "; ".join(f"{', '.join(releases)}: {why}" for why, releases in releases_by_why.items())
+        reasons = "; ".join(f"{', '.join(releases)}: {why}" for why, releases in releases_by_why.items())
+        return "; ".join(said), f"{where}{reasons}"
 
     def _headline(self, shown: Sequence[StackGroup]) -> str:
         """Return what a verdict is about: the best stack and where it runs; where systems differ, each of them."""
