@@ -325,6 +325,9 @@ def main() -> None:
         print(f"\r{number} of {arguments.count}", end="", file=sys.stderr, flush=True)
     for kind, count in Counter(line["difference"] or "agree" for line in found).most_common():
         print(f"{count:5}  {kind}")
+    lacking = Counter(name for line in found if line["difference"] == BEYOND for name in line["beyond"])
+    if lacking:
+        print("      for want of " + ", ".join(f"{name} ({count})" for name, count in lacking.most_common()))
     for line in found:
         if line["difference"] in FAULTS:
             print(json.dumps(line, ensure_ascii=False))

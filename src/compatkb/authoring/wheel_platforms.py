@@ -30,9 +30,11 @@ def place(knowledge: Knowledge) -> None:
     distributions = grid.cells(tuple(knowledge.implied.get(GLIBC, ())), members=False)
     naming = _claims_naming_systems(knowledge)
     for product, elements in knowledge.elements.items():
+        wheels = [platforms for e in elements if e.listed for platforms in e.listed.wheels.values()]
+        is_compiled = bool(wheels) and ("any",) not in wheels  # so that installers would have to compile what has no wheel
         for number, element in enumerate(elements):
-            if element.build is None:
-                if element.listed and element.listed.wheels:  # what is known through requirements alone: seen, or not there
+            if element.build is None:  # known through requirements alone: seen, or not there
+                if element.listed and (element.listed.wheels or is_compiled):
                     element.floors.append(KnowledgeFloor(NEUTRAL, False, _wheel_cells(knowledge, element.listed, below), 0))
                 continue
             named = _named_systems(knowledge, product, number, naming[product])

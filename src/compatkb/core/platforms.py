@@ -15,6 +15,7 @@ from compatkb.core.versions import admits_python
 
 STABLE_ABI = "abi3"
 """The ABI tag of wheels that serve the Python of their tag and every later one, save the free-threaded ones."""
+_CPYTHON = re.compile(r"\b(cp|py)3(\d*)(t?)(?=[.-]|$)")
 _LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 _SYSTEMS = {  # OS family: how markers spell it
     "linux": ("linux", "Linux", "posix"),
@@ -78,13 +79,18 @@ def target(tag: str) -> TagTarget | None:
 def _serves(tag: str, python: str) -> bool:
     """Return whether wheels of a Python tag, which ends with the ABI where that is the stable one, serve a Python."""
     stable, minor = tag.endswith(f"-{STABLE_ABI}"), int(python.rstrip("t").partition(".")[2])
-    for kind, oldest, free_threaded in re.findall(r"(cp|py)3(\d*)(t?)(?=[.-]|$)", tag):
+    for kind, oldest, free_threaded in _CPYTHON.findall(tag):
         if kind == "py" or (stable and not python.endswith("t")):
             if minor >= int(oldest or 0):
                 return True
         elif not stable and python == f"3.{oldest}{free_threaded}":
             return True
     return False
+
+
+def is_of_use(python_tag: str, platform_tags: str) -> bool:
+    """Return whether a wheel of these tags, the platform's joined by dots, is for what a grid can hold."""
+    return bool(_CPYTHON.search(python_tag)) and any(map(target, platform_tags.split(".")))
 
 
 class Grid:

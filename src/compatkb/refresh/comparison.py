@@ -7,6 +7,7 @@ from typing import Literal
 
 from packaging.version import Version
 
+from compatkb.core.platforms import is_of_use
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, differences, whole_seconds
 from compatkb.schema import IndexFile, IndexRelease, IndexYank
 
@@ -193,6 +194,8 @@ class _Proposal:
             self.note("gone", message, text)
         for key, platform in offered:
             wheels.setdefault(key, set()).add(platform)
+        kept = {key: {each for each in platforms if is_of_use(key, each)} for key, platforms in wheels.items()}
+        wheels = {key: platforms for key, platforms in kept.items() if platforms} or wheels
         return IndexRelease(
             version=text,
             uploaded=uploaded[0],

@@ -69,21 +69,29 @@ class IndexPage:
         return {version: tuple(files) for version, files in files_by_version.items()}
 
 
+class _UnreadableNameError(UnavailableError):
+    """The name of a file has no version."""
+
+
 def listing(distribution: str, entries: Iterable[RawFile], *, always_tells_yanks: bool, strict: bool = True) -> IndexPage:
     """Return what a page lists; raises UnavailableError on a page that is not to be trusted.
 
     Unless `strict`, a file that is not to be trusted is passed over, as installers do.
 
-    Wheels and source distributions must carry the name of the distribution and a PEP 440 version; other kinds of files
-    are passed over.
+    Wheels and source distributions must carry the name of the distribution and a PEP 440 version: one without a readable
+    version is passed over, as installers do, as long as there is another; so are other kinds of files.
     """
     files: dict[str, DistributionFile] = {}
     python = yanks = False
+    unread: UnavailableError | None = None
     for number, entry in enumerate(entries, 1):
         if number > MOST_FILES:
             raise UnavailableError(f"{distribution}: its page lists more than {MOST_FILES} files; it is not read")
         try:
             file = _listed(distribution, entry)
+        except _UnreadableNameError as error:
+            unread = error
+            continue
         except UnavailableError:
             if strict:
                 raise
@@ -94,6 +102,8 @@ def listing(distribution: str, entries: Iterable[RawFile], *, always_tells_yanks
             raise UnavailableError(f"{distribution}: its page lists {entry.name} twice, and differently")
         python = python or entry.requires_python is not None
         yanks = yanks or entry.yanked is not None
+    if not files and unread and strict:
+        raise unread
     if not files:
         raise NotListedError(f"{distribution}: its page lists no wheel and no source distribution")
     return IndexPage(distribution, tuple(files.values()), python, yanks or always_tells_yanks)
@@ -118,7 +128,7 @@ def _listed(distribution: str, entry: RawFile) -> DistributionFile | None:
         else:
             return None
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion) as error:
-        raise UnavailableError(
+        raise _UnreadableNameError(
             f"{distribution}: {shown(name)} has no readable name and version: {shown(str(error))}"
         ) from None
     if project != canonicalize_name(distribution):

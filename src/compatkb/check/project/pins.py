@@ -141,7 +141,7 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
         sources = queries.lookups.covered(product, version, queries.lists_until, channels)
     if sources is None:
         return
-    close = _near(product.id, version, queries)
+    close = _near(product.id, version, queries, asked.channels)
     known = "as far as its builds are known" if is_labelled else "the list of releases is complete"
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
@@ -158,10 +158,11 @@ def _not_built(required: ProductRequirement, allowed: AllowedVersions, queries: 
         yield at(required.located, UNPUBLISHED, denial.told, sources=denial.sources)
 
 
-def _near(product: str, version: str, queries: ProjectQueries) -> str:
+def _near(product: str, version: str, queries: ProjectQueries, asked: frozenset[str]) -> str:
     indexes = frozenset(queries.facts.indexes)
-    there = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
-    builds = [e.version for e in there if e.release == version.partition("+")[0]]
+    kept = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
+    there = [e for e in kept if asked.intersection(e.channels)] or kept
+    builds = [e.version for e in kept if e.release == version.partition("+")[0]]
     if "+" in version and builds:
         return ", ".join(builds)
 

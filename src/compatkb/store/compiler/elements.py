@@ -46,7 +46,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             for floor in element.floors:
                 certain |= floor.seen
                 inferred |= floor.guessed
-            is_listed = build is None and element.listed is not None and bool(element.listed.wheels)
+            is_listed = build is None and bool(element.floors)
             if head.role not in (Role.PACKAGE, Role.COMPANION) and not is_listed:
                 certain = knowledge.grid.all
             since, by = first_day(element)
@@ -54,7 +54,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             complete = max(
                 [ended.get((product, number), 0)]
                 + ([FOREVER] if build and build.wheels_complete else [])
-                + ([listed.toordinal()] if element.listed and element.listed.wheels and listed else [])
+                + ([listed.toordinal()] if element.listed and (element.listed.wheels or is_listed) and listed else [])
             )
             own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
             foreign = 0
