@@ -30,6 +30,7 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
     ("makefile", ".mk", r".*\.mk"),
     ("batch", ".bat", r".*\.bat"),
     ("batch", ".cmd", r".*\.cmd"),
+    ("batch", ".ps1", r".*\.ps1"),
     ("shell", "sh", r".*\.(?:sh|bash|zsh)"),
     ("notebook", ".ipynb", r".*\.ipynb"),
     ("markdown", ".m", r".*\.(?:md|markdown)"),

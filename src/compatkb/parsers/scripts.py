@@ -14,9 +14,9 @@ _TARGET = re.compile(r"([^\s:#=][^:#=]*):(?!=)")
 _OF_MAKE = re.compile(r"\$(?:\$|\(([A-Za-z_][\w.-]*)\)|\{([A-Za-z_][\w.-]*)\})")
 _OF_BATCH = re.compile(r"%([A-Za-z_]\w*)%")
 _SET = re.compile(r"@?set[ \t]+\"?([A-Za-z_]\w*)=([^\"]*)\"?[ \t]*", re.IGNORECASE)
-_REMARK = re.compile(r"@?rem(?:\s|$)|::", re.IGNORECASE)
+_REMARK = re.compile(r"@?rem(?:\s|$)|::|#", re.IGNORECASE)
 _LABEL = re.compile(r":([A-Za-z_]\w*)\s*")
-_CONDITION = re.compile(r"@?(?:if|for|else)\b|\)", re.IGNORECASE)
+_CONDITION = re.compile(r"@?(?:if|for|else|elseif|foreach|function|switch|try|catch)\b|[)}]", re.IGNORECASE)
 _RUNS = re.compile(r"(?<![\w./:%-])(?:[\w./:%-]{0,200}/)?(?:pip3?|python3?|py|uv|conda|mamba)(?:\.exe)?[ \t]", re.IGNORECASE)
 _MOST_LETTERS = 2000  # of a value
 _MOST_VARIABLES = 500
@@ -40,10 +40,10 @@ def read_makefile(source: SourceFile, reading: ParsedFile) -> None:
 
 
 def read_batch(source: SourceFile, reading: ParsedFile) -> None:
-    """Add what a batch file installs; what stands behind a label, or in parentheses, is a branch of its own."""
+    """Add what a batch file or one of PowerShell installs; what stands behind a label, or in parentheses, is a branch."""
     variables: dict[str, str] = {}
     scope = outer = CommandScope(reading)
-    for start, line in _logical(source, "^"):
+    for start, line in _logical(source, "`" if source.path.endswith(".ps1") else "^"):
         text = line.replace("\\", "/")
         bare = text.strip()
         if not bare or _REMARK.match(bare):
@@ -62,9 +62,9 @@ def read_batch(source: SourceFile, reading: ParsedFile) -> None:
                 _read(source, fragment, here.changed(group=here.group))
                 outer.step += MOST_STEPS
                 scope.step = here.step = outer.step
-            if bare.endswith("("):
+            if bare.endswith(("(", "{")):
                 scope = here
-            elif bare.startswith(")"):
+            elif bare.startswith((")", "}")):
                 scope = outer
 
 

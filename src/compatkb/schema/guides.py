@@ -250,7 +250,9 @@ class ClashEntry(Record):
     name: Text
     versions: Annotated[Text, AfterValidator(_specifier)]
     other: Text
-    breaks: Annotated[Text, Field(pattern=r"^>=[0-9.]+$")]  # the releases of the other, which the first one's metadata ask for
+    breaks: Annotated[
+        Text, Field(pattern=r"^(>=|<)[0-9.]+$")
+    ]  # the releases of the other, which the first one's metadata ask for
     reason: Line
     sources: Sources
 

@@ -167,11 +167,14 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
         if python.runs and (pythons := queries.python(python.specifier)):
             return pythons
     for _, image in environment.images:
-        product = queries.facts.product(image.repository.rpartition("/")[2]) if image.tag else None
-        if product and product.id == "python" and image.tag:
-            number = image.tag.partition("-")[0]
+        product = queries.facts.product(image.repository.rpartition("/")[2])
+        if product and product.id == "python" and not (image.digest or image.unknown):
+            number = (image.tag or "").partition("-")[0]
             if number.count(".") and (pythons := queries.python(python_specifier(number))):
                 return pythons
+            is_floating = number in ("", "3") or (number.isalpha() and number != "rc")
+            if is_floating and image.repository.removeprefix("docker.io/").removeprefix("library/") == "python":
+                return queries.newest_python
     return _only_python(environment, queries)
 
 
@@ -196,7 +199,7 @@ def supported_pythons(plan: InstallPlan, pins: list[AllowedVersions], queries: P
     """Return the Pythons that may run and have all pins, newest first: those that are known, else those still supported."""
     admitted = (plan.pythons or declared(plan.environment, queries)).mask
     usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (admitted or -1) >> e.idx & 1]
-    if plan.of_markers or not admitted:  # nothing says which run
+    if plan.of_markers or not plan.pythons:  # nothing says which run
         usual = [e for e in usual if not e.has_ended(queries.day)] or usual
     masks = [Pythons(1 << e.idx) for e in reversed(usual)]
     return [one for one in masks if not any(queries.refused([pin], one) for pin in pins)] or [ANY_PYTHON]

@@ -183,7 +183,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             continue
         pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
         if pinned:
-            is_told = record["name"] in products and is_exact(one.specifier)  # by the rule on pairs of products
+            is_told = record["name"] in products and (is_exact(one.specifier) or record["other"] in products)  # as a pair
             if not is_told and _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
         elif _may_be(record, beside[1] if beside else None, plan, queries):
@@ -233,7 +233,8 @@ def _clash(located: LocatedStatement, one: Requirement, taken: str, record: dict
     name, other = f"{one.name} {one.specifier.removeprefix('==')}".strip(), record["other"]
     chosen = "" if is_pinned else ", and installers take such a release here"
     message = f"{name} does not import beside {other} {taken}{chosen}: {record['reason']} (observed)"
-    fix = f"{'write' if is_pinned else 'add'} {other}{record['breaks'].replace('>=', '<')}"
+    wanted = record["breaks"].replace(">=", "<") if ">=" in record["breaks"] else record["breaks"].replace("<", ">=")
+    fix = f"{'write' if is_pinned else 'add'} {other}{wanted}"
     finding = at(located, TOGETHER if is_pinned else DRIFTS, message, sources=_urls(record), fix=fix)
     is_bounded = is_exact(one.specifier) or "<" in one.specifier or "<" not in record["versions"]
     is_certain = is_bounded and place_of(located.document.path) is not FileRole.PIPELINE

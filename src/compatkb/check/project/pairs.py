@@ -160,7 +160,9 @@ def _drifts(
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             fix = fix or about_end(element.product, queries)[1]
             finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
-            is_certain = queries.is_decided(element.product) and denial.at_import and not replaces
+            is_known = queries.is_decided(element.product) or not plan.environment.bounds_others
+            is_fatal = denial.at_import or queries.clash([element, rest])
+            is_certain = is_known and is_fatal and denial.basis != "inferred" and not (replaces or denial.of_device)
             return finding._replace(level=Severity.ERROR) if is_certain else finding
     return None
 

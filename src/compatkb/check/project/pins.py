@@ -254,9 +254,12 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
     denial = queries.denial([allowed], pythons) if pythons else None
+    if pythons and not denial and installed.requirements:
+        denial = queries.denial([_on_indexes(plan, installed, queries)], pythons)
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
-        needed = (plan.final.get(product) for product in denial.products - {allowed.product})
-        if any(one and one.allowed.text and one.requirements and queries.refused([one.allowed], pythons) for one in needed):
+        beside = (plan.final.get(product) for product in denial.products - {allowed.product})
+        needed = [one.allowed for one in beside if one and one.allowed.text and one.requirements]
+        if any(queries.facts.products[n.product].role != Role.LEAF and queries.refused([n], pythons) for n in needed):
             return  # what it needs has nothing, which is told there
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
@@ -276,6 +279,16 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
             return  # what it needs has nothing, which is told there
         message = f"{name} has nothing for {plan.systems[0]}: {denial.told}"
         yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _on_indexes(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> AllowedVersions:
+    """Return what the indexes asked have of a range, without releases older than the list: no later Python is theirs."""
+    allowed = installed.allowed
+    asked = sources_of(plan, installed.step, installed.requirements[-1].requirement, queries)
+    there = queries.narrowed(allowed, asked.channels) if asked.known else allowed
+    if allowed.exact or not there.mask:
+        return allowed
+    return there._replace(text=f"{allowed.text},>={queries.elements(allowed.product, there.mask)[0].release}")
 
 
 def _ways_out(plan: InstallPlan, installed: InstalledProduct, pythons: Pythons, queries: ProjectQueries) -> str | None:

@@ -246,6 +246,19 @@ class ProjectQueries:
             self._records[kind] = self.facts.guide_records(kind)
         return self._records[kind]
 
+    def clash(self, elements: Iterable[Element]) -> bool:
+        """Return whether one of some builds is recorded as not to import beside another one."""
+        from compatkb.core.versions import Scheme, admits
+
+        by_name = {self.facts.products[e.product].distribution: e.release for e in elements}
+        return any(
+            record["name"] in by_name
+            and record["other"] in by_name
+            and admits(Scheme.PEP440, record["versions"], by_name[record["name"]])
+            and admits(Scheme.PEP440, record["breaks"], by_name[record["other"]])
+            for record in self.package_records("clash")
+        )
+
     @cached_property
     def own(self) -> str:
         """The channel that clients ask when they are told of none."""
@@ -468,6 +481,12 @@ class ProjectQueries:
         """Return the Pythons that a specifier admits, none for what is no specifier."""
         patch = _PATCH.fullmatch(specifier)
         return Pythons(_pythons(self.facts, specifier), patch[1] if patch else None)
+
+    @cached_property
+    def newest_python(self) -> Pythons:
+        """The newest Python that is out."""
+        usual = [e for e in self.facts.elements("python") if not e.version.endswith("t") and (e.since or 0) <= self.day]
+        return Pythons(1 << usual[-1].idx) if usual else ANY_PYTHON
 
     def python_names(self, pythons: Pythons) -> str:
         """Return Pythons as people name them."""
