@@ -288,8 +288,26 @@ class GoneImage(Record):
     """Images that a registry has no more."""
 
     repository: Text
-    tags: tuple[Text, ...] = ()  # none: the whole repository
+    tags: tuple[Text, ...] = ()
+    versions: tuple[Text, ...] = ()  # what tags begin with, up to the first dash; without these and tags: the whole repository
     reason: Line
+    sources: Sources
+
+
+class IndexList(Record):
+    """All packages that indexes of one maker have: their script passes over others."""
+
+    address: Text  # what their addresses begin with
+    names: tuple[Text, ...]
+    sources: Sources
+
+
+class CondaList(Record):
+    """All releases of a package of conda on some channels."""
+
+    name: Text
+    channels: tuple[Text, ...] = ()  # none: whatever the channel
+    versions: tuple[Text, ...]
     sources: Sources
 
 
@@ -305,6 +323,8 @@ class PackagesFile(Record):
     outlived: tuple[OutlivedEntry, ...] = ()
     unwheeled: tuple[UnwheeledEntry, ...] = ()
     gone_image: tuple[GoneImage, ...] = ()
+    index_list: tuple[IndexList, ...] = ()
+    conda_list: tuple[CondaList, ...] = ()
 
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]

@@ -46,8 +46,11 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         elif finding := _unknown_label(plan, required.located, requirement, queries):
             yield finding
     for located, one in plan.environment.others:
-        if one.group == plan.environment.group and (unknown := _unknown_label(plan, located, one, queries)):
-            yield unknown
+        if one.group != plan.environment.group:
+            continue
+        found = _unknown_label(plan, located, one, queries) or _not_served(plan, located, one, queries)
+        if found is not None:
+            yield found
     yield from dead.values()
 
 
@@ -194,19 +197,50 @@ def _index(
     yield finding._replace(level=Severity.ERROR) if is_whole and not required.located.statement.derived else finding
 
 
+def _not_served(plan: InstallPlan, located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Finding | None:
+    """Return a package that an index does not have which is asked in place of the default one, by the list of its maker."""
+    is_installed = one.role is RequirementRole.INSTALL and one.tool != "conda" and not (one.url or one.unknown)
+    if not is_installed or queries.sets_index or not _is_asked(plan, one, located.document.path, queries):
+        return None
+    asked = sources_of(plan, one.step, one, queries)
+    if not asked.known or queries.own in asked.channels or _is_listed(one.name, asked.channels, queries) is not False:
+        return None
+    if any(other.name == one.name and other.step < one.step for _, other in plan.environment.others):
+        return None  # it is there already
+    where = " or ".join(sorted(named(c, queries) for c in asked.channels))
+    message = f"{one.name} is not on {where}, which is asked here in place of the default index"
+    fix = "write --extra-index-url in place of --index-url, or install it in a command of its own"
+    sources = tuple(url or text for record in queries.package_records("index_list") for text, url in record["sources"])
+    about = f"{located.document.path} replaced"
+    finding = at(located, INDEX, message, sources=sources, fix=fix, about=about, brief=one.name)
+    return finding._replace(level=Severity.ERROR)
+
+
+def _is_listed(name: str, channels: frozenset[str], queries: ProjectQueries) -> bool | None:
+    """Return whether the lists of all packages of some indexes have a name, None where any of them has no such list."""
+    records = queries.package_records("index_list")
+    urls = [address(queries.addresses[channel][0]) for channel in channels]
+    lists = [next((r["names"] for r in records if url.startswith(r["address"])), None) for url in urls]
+    return None if not lists or None in lists else any(name in names for names in lists if names is not None)
+
+
 def _replaced(
     required: ProductRequirement, builds: list[Element], asked: frozenset[str], queries: ProjectQueries
 ) -> Finding | None:
     """Return a package of the default index alone, where another index is asked in its place."""
     channels = {channel for e in queries.facts.elements(required.product.id) for channel in e.channels}
     is_pure = required.product.role != Role.LEAF and queries.is_pure(builds[-1].certain | builds[-1].inferred)
-    if queries.own in asked or not asked or channels - {queries.own} or not is_pure or queries.sets_index:
+    is_listed = _is_listed(required.requirement.name, asked, queries)
+    if queries.own in asked or not asked or queries.sets_index or is_listed or channels - {queries.own}:
+        return None
+    if is_listed is None and not is_pure:
         return None
     name, where = required.product.name, " or ".join(sorted(named(c, queries) for c in asked))
     message = f"{name} is not on {where}, which is asked here in place of the default index"
     fix = "write --extra-index-url in place of --index-url, or install it in a command of its own"
     about, sources = f"{required.document.path} replaced", cited(queries, builds[-1])
-    return at(required.located, INDEX, message, sources=sources, fix=fix, about=about, brief=name)
+    finding = at(required.located, INDEX, message, sources=sources, fix=fix, about=about, brief=name)
+    return finding if is_listed is None or required.located.statement.derived else finding._replace(level=Severity.ERROR)
 
 
 def _routed(

@@ -9,7 +9,7 @@ from typing import Any
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
-from compatkb.check.project.pins import OUTLIVED, PLATFORM, names_a_python
+from compatkb.check.project.pins import OUTLIVED, PLATFORM, UNPUBLISHED, names_a_python
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
@@ -25,10 +25,12 @@ _OF_CONDA = re.compile(r"^(==\d+\.\d+\.\d+)\.\*$")
 """A whole release with one equals sign, as conda's packages are pinned: their further parts are builds."""
 _SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
 """A release behind a dash, as files of packages have it."""
+_CHANNELS = re.compile(r"^channels:[ \t]*\n((?:[ \t]*(?:-[^\n]*|#[^\n]*)?\n)+)", re.MULTILINE)
+_CHANNEL = re.compile(r"^[ \t]*-[ \t]*['\"]?([^'\"\s#]+)", re.MULTILINE)
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
-@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED, CONTRADICT, PLATFORM)
+@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED, UNPUBLISHED, CONTRADICT, PLATFORM)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with packages and images of which no version is known."""
     for located, one in environment.others:
@@ -41,15 +43,38 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
             yield from _build(located, one, environment, queries)
             yield from _unwheeled(located, one, environment, queries)
     yield from _contradicting(environment)
+    yield from _of_conda(environment, queries)
     for located, image in environment.images:
         for record in queries.package_records("gone_image"):
-            is_gone = image.repository == record["repository"] and (
-                not record["tags"] or (image.tag or "latest") in record["tags"]
+            tag = image.tag or "latest"
+            is_named = tag in record["tags"] or tag.partition("-")[0] in record["versions"]
+            is_gone = image.repository.removeprefix("docker.io/") == record["repository"] and (
+                is_named or not (record["tags"] or record["versions"])
             )
             if is_gone and not image.unknown and not image.digest:
                 finding = at(located, UNLISTED, f"{image.text} cannot be pulled: {record['reason']}", sources=_urls(record))
                 is_fixed = bool(re.search(r"\d", image.tag or ""))
                 yield finding._replace(level=Severity.ERROR) if is_fixed else finding
+
+
+def _of_conda(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield packages of conda in a version that none of the channels has."""
+    text = environment.document.text if environment.reading.kind == "environment" else ""
+    block = _CHANNELS.search("".join(f"{line}\n" for line in text.splitlines()))
+    channels = set(_CHANNEL.findall(block[1])) if block else set()
+    for located, one in environment.others:
+        is_asked = one.tool == "conda" and one.specifier and not one.unknown and one.group == environment.group
+        for record in queries.package_records("conda_list") if is_asked else ():
+            is_known = not record["channels"] or (bool(channels) and channels <= set(record["channels"]))
+            if one.name != record["name"] or not is_known:
+                continue
+            wanted = one.specifier.removeprefix("==").removesuffix(".*")
+            series = {tuple(version.split(".")[:2]) for version in record["versions"]}
+            if tuple(wanted.split(".")[:2]) in series or any(_admits(one.specifier, v) for v in record["versions"]):
+                continue
+            near = ", ".join(record["versions"][:5])
+            message = f"there is no {one.name} {wanted} on the channels named here"
+            yield at(located, UNPUBLISHED, message, sources=_urls(record), fix=f"take one that exists: {near}")
 
 
 def _contradicting(environment: ProjectEnvironment) -> Iterator[Finding]:
