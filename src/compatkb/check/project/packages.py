@@ -211,7 +211,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             is_told = record["name"] in products and (is_exact(one.specifier) or record["other"] in products)  # as a pair
             if not is_told and _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
-        elif _may_be(record, beside[1] if beside else None, plan, queries):
+        elif record["breaks"].startswith(">=") and _may_be(record, beside[1] if beside else None, plan, queries):
             yield _clash(located, one, record["breaks"], record, is_pinned=False)
 
 

@@ -160,9 +160,11 @@ def _drifts(
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             fix = fix or about_end(element.product, queries)[1]
             finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
-            is_known = queries.is_decided(element.product) or not plan.environment.bounds_others
-            is_fatal = denial.at_import or queries.clash([element, rest])
-            is_certain = is_known and is_fatal and denial.basis != "inferred" and not (replaces or denial.of_device)
+            is_companion = queries.facts.products[element.product].role == Role.COMPANION and denial.basis != "inferred"
+            is_fatal = queries.clash([element, rest]) or (denial.at_import and is_companion)
+            is_bound = plan.environment.bounds_others or denial.of_device
+            is_decided = queries.is_decided(element.product) and denial.at_import
+            is_certain = (is_decided or (is_fatal and not is_bound)) and not replaces
             return finding._replace(level=Severity.ERROR) if is_certain else finding
     return None
 
