@@ -16,19 +16,21 @@ from compatkb.output.documents import SCHEMA
 CONTRACT: dict[str, Any] = json.loads((ROOT / "docs/schema/resolve.schema.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")
 ANSWERS = (
-    pytest.param("works", ("resolve", "--torch", "2.8", "--device", "cpu"), id="works"),
+    pytest.param("works-with-warnings", ("resolve", "--torch", "2.8", "--device", "cpu"), id="works"),
     pytest.param("works", ("resolve",), id="nothing-fixed"),
-    pytest.param("works", ("resolve", "--torch", "2.8", "--device", "xpu", "--why"), id="works-why"),
-    pytest.param("works", ("explain", "torch==2.8.0", "torchvision==0.23.0", "--device", "cpu"), id="explain"),
+    pytest.param("works-with-warnings", ("resolve", "--torch", "2.8", "--device", "xpu", "--why"), id="works-why"),
+    pytest.param("works-with-warnings", ("explain", "torch==2.8.0", "torchvision==0.23.0", "--device", "cpu"), id="explain"),
     pytest.param("works-with-warnings", ("explain", "torch==2.4.0", "ipex==2.4.0", "--device", "cpu"), id="warnings"),
     pytest.param(
-        "works", ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "torch.compile", "--why"), id="needs-why"
+        "works-with-warnings",
+        ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "torch.compile", "--why"),
+        id="needs-why",
     ),
     pytest.param("does-not-work", ("resolve", "--torch", "2.7", "--device", "xpu", "--needs", "xccl"), id="negative-needs"),
     pytest.param("unknown", ("resolve", "--torch", "2.8", "--device", "xpu", "--needs", "flex-attention"), id="unknown-needs"),
     pytest.param("likely", ("resolve", "--ipex", "2.6.10", "--device", "xpu", "--why"), id="likely-why"),
     pytest.param("likely", ("resolve", "--ipex", "2.3.110", "--device", "xpu", "--why"), id="bounds-and-images"),
-    pytest.param("works", ("resolve", "--torch", "2.8", "--device", "xpu", "--min-age", "14d"), id="min-age"),
+    pytest.param("works-with-warnings", ("resolve", "--torch", "2.8", "--device", "xpu", "--min-age", "14d"), id="min-age"),
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu"), id="negative"),
     pytest.param("does-not-work", ("resolve", "--torch", "2.4", "--device", "xpu", "--why"), id="negative-why"),
     pytest.param("does-not-work", ("explain", "torch==2.5.0", "ipex==2.4.0"), id="negative-explain"),

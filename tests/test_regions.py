@@ -301,7 +301,7 @@ def test_matrix_cells_are_answers(facts: Snapshot, run: Runner) -> None:
 def test_matrix_cell_tells_systems_apart(facts: Snapshot) -> None:
     """Where the best of one system is none of another, the cell has both, each with its verdict."""
     table = dict(rows(content(facts, f"kind=matrix product=torch beside=torchvision device=xpu as-of={AS_OF}")))
-    assert table["2.6"] == "Windows: 0.21.0+xpu with 2.6.0; Linux: 0.21.0+xpu with 2.6.0, probably"
+    assert table["2.6"] == "Windows: 0.21.0+xpu with 2.6.0, with warnings; Linux: 0.21.0+xpu with 2.6.0, probably"
     assert "Linux" not in table["2.8"]
 
 
@@ -330,7 +330,7 @@ def test_install_region_has_the_commands_of_resolve(installer: str, field: str, 
     words = ("resolve", "--torch", "2.8", "--device", "xpu", "--os", "linux", "--as-of", AS_OF, "--format", "json")
     stack = json.loads(run(*words).out)["stacks"][0]
     shown = content(facts, f"kind=install torch=2.8 device=xpu os=linux with={installer} as-of={AS_OF}")
-    assert shown.startswith("```sh\n" + "\n".join(stack[field]) + "\n```\n\nWorks, as of ")
+    assert shown.startswith("```sh\n" + "\n".join(stack[field]) + "\n```\n\nWorks, with warnings, as of ")
     proved = content(facts, f"kind=install torch=2.8 device=xpu os=linux with={installer} proof=yes as-of={AS_OF}")
     assert f"\n{stack['proof']}\n```" in proved
 

@@ -209,4 +209,4 @@ class Candidates:
     def _advice(self, product: str) -> tuple[Advisory, ...]:
         """Return the advisories on some elements of a product that concern this device and day."""
         concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
-        return tuple(a for a in concerning if not a.devices or self.device in a.devices)
+        return tuple(a for a in concerning if a.kind != "reported" and (not a.devices or self.device in a.devices))

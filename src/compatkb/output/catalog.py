@@ -25,6 +25,7 @@ from compatkb.store.suggestions import Suggestions
 
 Content = dict[str, Any]
 _NUMBER = re.compile(r"\d+(\.\d+)+")
+_NOTICES = ("security", "vulnerability", "reported")
 _SECURITY = re.compile(r"security|vulnerab|CVE", re.IGNORECASE)
 
 
@@ -83,11 +84,11 @@ class Catalog(Names):
     def notices(self, product: Product, mask: int = -1) -> list[Content]:
         """Return what has been said of the security of some elements by the day, the newest first: advisories, then yanks."""
         until = self.day.toordinal()
-        known = (a for a in self.facts.advisories if a.product == product.id and a.mask & mask and a.since <= until)
+        own = (a for a in self.facts.advisories if a.product == product.id and a.mask & mask and a.since <= until)
+        known = sorted((a for a in own if a.kind in _NOTICES), key=lambda a: (_NOTICES.index(a.kind), -a.since))
         told = [
             {"message": a.message, "since": date.fromordinal(a.since).isoformat(), "sources": source_payloads(a.sources)}
-            for a in sorted(known, key=lambda a: (a.kind != "security", -a.since))
-            if a.kind in ("security", "vulnerability")
+            for a in known
         ]
         yanked = [e for e in self.facts.elements(product.id).of(mask) if _SECURITY.search(e.yank_reason or "")]
         for reason in dict.fromkeys(e.yank_reason or "" for e in yanked):

@@ -27,7 +27,8 @@ MEANINGS = {
 """What the verdicts mean."""
 _SMALL = ("no", "the", "wheels", "whether")
 """Words that get a capital at the head of a sentence."""
-_ENDS = ("eol", "security")
+_ENDS = ("eol", "security", "vulnerability")
+"""What is said of a product where sets of versions are told beside each other."""
 
 
 def signed(verdict: str) -> str:
@@ -60,7 +61,7 @@ def warning(warned: Warned) -> str:
 
 
 def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> list[str]:
-    """Return warnings in a sentence for each build, IPEX 2.8.0 ended 2026-03-31; `whole` products end, not one version."""
+    """Return warnings in a sentence for each build, IPEX 2.8.0 ended 2026-03-31; `whole`: of products."""
     by_build: dict[str, list[str]] = {}
     others = []
     for warned in warnings:
@@ -70,7 +71,17 @@ def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> lis
             others.append(f"{name}: {warned.detail.rstrip('.')}")
         elif warned.kind != "known-issue":
             by_build.setdefault(name, []).append(_brief(warned))
-    return [*(f"{name}: {', '.join(dict.fromkeys(parts))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
+    return [*(f"{name}: {', '.join(_few(dict.fromkeys(parts)))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
+
+
+def _few(parts: Iterable[str]) -> list[str]:
+    """Return what is said of one build: of its vulnerabilities the one that was fixed last, and how many more there are."""
+    told = list(parts)
+    published = [part for part in told if part.startswith("CVE-")]
+    if len(published) < 2:
+        return told
+    name, fixed = published[0].partition(" ")[::2]
+    return [*(part for part in told if part not in published), f"{name} and {len(published) - 1} more {fixed}".strip()]
 
 
 def _brief(warned: Warned) -> str:

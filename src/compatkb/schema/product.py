@@ -340,8 +340,10 @@ class AdvisoryEntry(Record):
     """Something that a user of these versions must be told."""
 
     of: Term
-    kind: Literal["security", "vulnerability", "driver", "device", "known-issue", "unreviewed"]
-    """`security`: nobody mends what is insecure. `vulnerability`: one published advisory (`CVE-…: what; fixed in 2.6.0.`)."""
+    kind: Literal["security", "vulnerability", "reported", "driver", "device", "known-issue", "unreviewed"]
+    """`security`: nobody mends what is insecure. `vulnerability`: one published advisory (`CVE-…: what; fixed in 2.6.0.`).
+
+    `reported`: one that somebody else published and the policy of the maker does not count: shown and found, no warning."""
     message: Text
     since: date
     to: tuple[Term, ...] = ()  # only beside these

@@ -197,7 +197,7 @@ class _Records:
             version = self.facts.elements(product)[newest].release if newest >= 0 else None
             command = ("compatkb", "show", product, *([version] if version else ()))
             title = f"{advisory.kind} advisory on {product}{f' {version}' if version else ''}"
-            about = "security notice, CVE" if advisory.kind in ("security", "vulnerability") else None
+            about = "security notice, CVE" if advisory.kind in ("security", "vulnerability", "reported") else None
             names, remarks = (product, advisory.kind), _some(advisory.message, about)
             yield Searchable("advisory", product, version, title, names, remarks, command, place, advisory.since)
 
