@@ -141,14 +141,17 @@ def _open(edge: KnowledgeEdge, admitted: int, every: int) -> int:
 def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> Listing:
     """Return one version of each gap: the bounds themselves where they are not listed, and what is beside them.
 
-    Between the oldest and the newest release that an index lists there are none.
+    Below the newest release that an index lists there are none; below the oldest, too, where the list is called complete.
     """
     listed = {parse(Scheme.PEP440, element.version) for element in knowledge.elements[product]}
     read = {Version(element.version) for element in knowledge.elements[product] if element.listed}
     bounds = {bound for spec in specs for bound in _BOUND.findall(spec)}
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
     versions = {Version(text) for text in {*around, "0"}}
-    gaps = [version for version in versions - listed if not read or not min(read) < version < max(read)]
+    is_whole = any(scope.what == "release" and scope.of == product for scope in knowledge.products[product].complete)
+    gaps = [
+        version for version in versions - listed if not read or not (is_whole or min(read) < version) or version > max(read)
+    ]
     return Listing((n, str(version), str(version)) for n, version in enumerate(sorted(gaps)))
 
 

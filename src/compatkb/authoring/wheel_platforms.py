@@ -32,9 +32,12 @@ def place(knowledge: Knowledge) -> None:
     for product, elements in knowledge.elements.items():
         wheels = [platforms for e in elements if e.listed for platforms in e.listed.wheels.values()]
         is_compiled = bool(wheels) and ("any",) not in wheels  # so that installers would have to compile what has no wheel
+        is_whole = any(scope.what == "release" and scope.of == product for scope in knowledge.products[product].complete)
         for number, element in enumerate(elements):
             if element.build is None:  # known through requirements alone: seen, or not there
-                if element.listed and (element.listed.wheels or is_compiled):
+                if element.echo and is_whole:
+                    element.floors.append(KnowledgeFloor(NEUTRAL, False, 0, 0))
+                elif element.listed and (element.listed.wheels or is_compiled):
                     element.floors.append(KnowledgeFloor(NEUTRAL, False, _wheel_cells(knowledge, element.listed, below), 0))
                 continue
             named = _named_systems(knowledge, product, number, naming[product])

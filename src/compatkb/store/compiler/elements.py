@@ -54,7 +54,7 @@ def elements(knowledge: Knowledge, cells: Interned) -> Iterator[Element]:
             complete = max(
                 [ended.get((product, number), 0)]
                 + ([FOREVER] if build and build.wheels_complete else [])
-                + ([listed.toordinal()] if element.listed and (element.listed.wheels or is_listed) and listed else [])
+                + ([listed.toordinal()] if listed and (is_listed or (element.listed and element.listed.wheels)) else [])
             )
             own, others = own_kind(knowledge, element), other_kinds(knowledge, element)
             foreign = 0
