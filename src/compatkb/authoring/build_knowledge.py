@@ -74,10 +74,13 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
             if knowledge.products[cited_claim.product].role is Role.FEATURE:
                 edges = (own_builds(knowledge, files.features, edge, problems) for edge in edges)
             knowledge.edges += edges
+    stated: dict[str, list[KnowledgeEdge]] = {}
+    for edge in knowledge.edges:
+        stated.setdefault(edge.of, []).append(edge)
     for file in ordered:
         distribution = file.product.distribution
         if distribution and (listed := index.get(str(canonicalize_name(distribution)))):
-            knowledge.edges += index_edges(knowledge, file.product.id, listed)
+            knowledge.edges += index_edges(knowledge, file.product.id, listed, stated.get(file.product.id, ()))
     knowledge.edges += shared_imports(knowledge)
     keep_kinds_apart(knowledge, problems)
     support_any_hardware(knowledge)
@@ -236,8 +239,8 @@ def _add_pinned_leaves(
     names = {str(canonicalize_name(head.distribution)): name for name, head in leaves.items() if head.distribution}
     required = {text for file in index.values() for release in file.release for text in release.requires}
     for requirement in filter(None, map(required_always, required)):
-        if product := names.get(str(canonicalize_name(requirement.name))):
-            terms.add((product, str(requirement.specifier)))
+        if product := names.get(requirement.name):
+            terms.add((product, requirement.spec))
     for product, spec in terms:
         if product in leaves:
             for clause in spec.split(","):

@@ -149,8 +149,11 @@ def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> Listing:
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
     versions = {Version(text) for text in {*around, "0"}}
     is_whole = any(scope.what == "release" and scope.of == product for scope in knowledge.products[product].complete)
+    oldest, newest = min(read, default=None), max(read, default=None)
     gaps = [
-        version for version in versions - listed if not read or not (is_whole or min(read) < version) or version > max(read)
+        version
+        for version in versions - listed
+        if not (oldest and newest) or not (is_whole or oldest < version) or version > newest
     ]
     return Listing((n, str(version), str(version)) for n, version in enumerate(sorted(gaps)))
 

@@ -10,30 +10,45 @@ from packaging.utils import canonicalize_name
 
 from compatkb.authoring.build_kinds import equal_builds, from_source, of_one_release, of_other_kinds
 from compatkb.authoring.knowledge_base import ClaimOrigin, Knowledge, KnowledgeEdge, SourcedClaim
+from compatkb.core.record import NamedTuple
 from compatkb.schema import Basis, Claim, IndexFile, IndexRelease, Kind, Role
 
 _normal = cache(canonicalize_name)  # releases say the same again and again
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
+class Required(NamedTuple):
+    """A requirement as it is matched: its normalized name, its specifier, whether that is exact, where it holds."""
+
+    name: str
+    spec: str
+    is_exact: bool
+    marker: str
+
+
 @lru_cache(maxsize=16384)  # releases say the same again and again, and are read twice
-def required_always(text: str) -> Requirement | None:
-    """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""
+def _read(text: str) -> Required | None:
     try:
         requirement = Requirement(text)
     except InvalidRequirement:
         return None
-    return requirement if requirement.marker is None or "extra" not in str(requirement.marker) else None
+    is_exact = any(clause.operator == "==" for clause in requirement.specifier)
+    return Required(_normal(requirement.name), str(requirement.specifier), is_exact, str(requirement.marker or ""))
 
 
 @lru_cache(maxsize=16384)
-def _extra_of(text: str) -> tuple[str, Requirement] | None:
+def required_always(text: str) -> Required | None:
+    """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""
+    requirement = _read(text)
+    return requirement if requirement and "extra" not in requirement.marker else None
+
+
+@lru_cache(maxsize=16384)
+def _extra_of(text: str) -> tuple[str, Required] | None:
     """Return the extra that alone leads to a requirement, and the requirement; None where it is none, or two do."""
     extras = set(_EXTRA.findall(text))
-    try:
-        return (extras.pop(), Requirement(text)) if len(extras) == 1 else None
-    except InvalidRequirement:
-        return None
+    requirement = _read(text) if len(extras) == 1 else None
+    return (extras.pop(), requirement) if requirement else None
 
 
 def worth_recording(texts: Iterable[str], distributions: Collection[str], extras: Collection[str]) -> tuple[str, ...]:
@@ -46,19 +61,16 @@ def worth_recording(texts: Iterable[str], distributions: Collection[str], extras
 
 
 def _is_worth_recording(text: str, distributions: Collection[str], extras: Collection[str]) -> bool:
-    try:
-        requirement = Requirement(text)
-    except InvalidRequirement:
-        return True
-    if "extra" not in str(requirement.marker or ""):
+    requirement = _read(text)
+    if requirement is None or "extra" not in requirement.marker:
         return True
     found = _extra_of(text)
-    return found is not None and _normal(found[0]) in extras and _normal(requirement.name) in distributions
+    return found is not None and _normal(found[0]) in extras and requirement.name in distributions
 
 
 def _demands(
     knowledge: Knowledge, product: str, number: int, release: IndexRelease
-) -> Iterator[tuple[Requirement, str, Kind, bool]]:
+) -> Iterator[tuple[Required, str, Kind, bool]]:
     """Yield what a release requires, the extra that it takes, of which kind that is, and whether the extra is to be asked for.
 
     With an extra that the build is of no use without it is required always. What else an extra requires holds where the extra
@@ -68,45 +80,49 @@ def _demands(
     yield from ((requirement, "", Kind.NEEDS, False) for requirement in filter(None, map(required_always, release.requires)))
     build = knowledge.elements[product][number].build
     for extra, requirement in filter(None, map(_extra_of, release.requires)):
-        name = _normal(requirement.name)
+        name = requirement.name
         to = knowledge.distributions.get(name)
         if build and extra in build.extras:
             yield requirement, extra, Kind.NEEDS, False
         elif to and knowledge.products[to].role is not Role.LEAF:
-            named = canonicalize_name(extra)
+            named = _normal(extra)
             if named in (name, to):
                 yield requirement, extra, Kind.VERIFIED, False
             if named in knowledge.distributions or named in knowledge.products:
                 yield requirement, extra, Kind.CONSTRAINS, True
 
 
-def index_edges(knowledge: Knowledge, product: str, file: IndexFile) -> Iterator[KnowledgeEdge]:
-    """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it."""
+def index_edges(
+    knowledge: Knowledge, product: str, file: IndexFile, stated: Collection[KnowledgeEdge]
+) -> Iterator[KnowledgeEdge]:
+    """Read Requires-Dist as claims, PEP 440 to the letter: exact pins vouch for what they name, ranges only hint at it.
+
+    `stated` are the edges that claims of people make of the product.
+    """
     listed = {id(element.listed): number for number, element in enumerate(knowledge.elements[product]) if element.listed}
-    stated = [edge for edge in knowledge.edges if edge.of == product]
     for release in file.release:
         number = listed.get(id(release))
         if number is None:
             continue
+        equal = equal_builds(knowledge, product, number)
         for requirement, extra, kind, is_asked in _demands(knowledge, product, number, release):
-            to, spec = knowledge.distributions.get(_normal(requirement.name)), str(requirement.specifier)
+            to, spec = knowledge.distributions.get(requirement.name), requirement.spec
             if to is None or to == product or not spec:
                 continue
             cells = knowledge.grid.marker_cells(requirement.marker, extra)
             if not cells:
                 continue
-            exact = any(clause.operator == "==" for clause in requirement.specifier)
             of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
             # what run-time packages ask of each other is all that anybody says of them: nobody documents such pairs
-            firm = exact or knowledge.products[product].role is knowledge.products[to].role is Role.LEAF
+            firm = requirement.is_exact or knowledge.products[product].role is knowledge.products[to].role is Role.LEAF
             basis = Basis.OBSERVED if firm and kind is Kind.NEEDS else Basis.INFERRED
-            asked = canonicalize_name(extra) if is_asked else ""
+            asked = _normal(extra) if is_asked else ""
             compiled = from_source(knowledge, product, number, to) & ~of_mask
             for edge in stated if compiled else ():
                 if edge.to == to and (edge.devices or not edge.of_mask >> number & 1):
                     compiled &= ~edge.of_mask  # who speaks of builds for a device knows better
             bound = [(of_mask, cells, cells), (compiled, cells, cells)]
-            bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal_builds(knowledge, product, number)]
+            bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal]
             bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []
             # people have read more than an extra, which seldom bounds from above
             judged = reduce(or_, (edge.of_mask for edge in stated if edge.to == to), 0) if kind is not Kind.NEEDS else 0
@@ -145,7 +161,7 @@ def outside_requirements(knowledge: Knowledge) -> Iterator[tuple[str, int, str, 
         found: dict[tuple[str, int], int] = {}
         for number, element in enumerate(elements):
             for requirement in filter(None, map(required_always, element.listed.requires if element.listed else ())):
-                name = str(_normal(requirement.name))
-                if name not in knowledge.distributions and (cells := knowledge.grid.marker_cells(requirement.marker, "")):
+                name = requirement.name
+                if name not in knowledge.distributions and (cells := knowledge.grid.marker_cells(requirement.marker)):
                     found[name, cells] = found.get((name, cells), 0) | 1 << number
         yield from ((product, mask, name, cells) for (name, cells), mask in found.items())

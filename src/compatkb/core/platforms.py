@@ -184,12 +184,11 @@ class Grid:
         named = [(name, re.fullmatch(r"macos(\d+)(\.\d+)*", name)) for name in self.systems]
         return [name for name, match in named if match and int(match[1]) < oldest]
 
-    def marker_cells(self, marker: Marker | None, extra: str = "") -> int:
-        """Return the bits on which a PEP 508 marker holds with an extra, or without any."""
-        return self.all if marker is None else self._marker_cells(str(marker), extra)
-
     @memoized
-    def _marker_cells(self, text: str, extra: str) -> int:
+    def marker_cells(self, text: str, extra: str = "") -> int:
+        """Return the bits on which a PEP 508 marker holds with an extra, or without any; all where there is no marker."""
+        if not text:
+            return self.all
         marker = Marker(text)
         mask = 0
         for family, (sys_platform, system, os_name) in _SYSTEMS.items():

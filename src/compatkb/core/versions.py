@@ -177,6 +177,10 @@ class Listing:
         return _sets((known,) for _, known, _ in self._read)
 
     @cached_property
+    def _by_public(self) -> dict[Version, int]:
+        return _sets((without_local(known),) for _, known, _ in self._read)
+
+    @cached_property
     def _by_release(self) -> dict[Version, int]:
         return _sets((of,) for of, _, _ in self._read)
 
@@ -208,8 +212,10 @@ class Listing:
             if not to_the_letter:
                 return self._by_text.get(text, 0)
             return reduce(or_, (rows for name, rows in self._by_text.items() if matches(clause, name)), 0)
-        if clause.startswith("==") and not clause.endswith(".*") and not to_the_letter:
-            return self._by_any.get(_pep440(clause[2:].strip()), 0)
+        if clause.startswith("==") and not clause.endswith(".*"):
+            wanted = _pep440(clause[2:].strip())
+            sets = self._by_any if not to_the_letter else self._by_name if wanted.local else self._by_public
+            return sets.get(wanted, 0)
         rows, asked = self._by_name if to_the_letter else self._by_release, specifier(clause)
         bound = _BOUND.fullmatch(clause)
         if not bound:

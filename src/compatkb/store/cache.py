@@ -377,6 +377,8 @@ def _compile(directory: str, target: str, progress: "Progress | None" = None, pa
     try:
         _write(directory, target, progress, parsed)
     finally:
+        gc.freeze()  # as old: a look for what is young would go through all of them, to free them before the process ends
+        gc.unfreeze()
         if collecting:
             gc.enable()
 

@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, cast, get_args
 
 from compatkb.core.record import NamedTuple
 
@@ -30,11 +30,16 @@ INTERNED = FieldForm("INTEGER")
 """Platforms, kept once each: the column has their number in the table `cells`."""
 
 
-def dumps(value: object) -> str:
-    """Return compact JSON."""
+@cache
+def _to_json() -> Callable[[object], bytes]:
     from pydantic_core import to_json  # who compiles has it, and it takes a quarter of the time; who reads does without
 
-    return to_json(value).decode()
+    return to_json
+
+
+def dumps(value: object) -> str:
+    """Return compact JSON."""
+    return _to_json()(value).decode()
 
 
 def _frozen(values: list[Any]) -> tuple[Any, ...]:
@@ -104,20 +109,25 @@ def record_of(kind: Callable[..., R], /, *sources: object, **given: Any) -> R:
 
     Raises AttributeError for a field that nobody has.
     """
-    for name, place in _places(kind, tuple(given), tuple(map(type, sources))):
-        given[name] = getattr(sources[place], name)
-    return kind(**given)
+    values = [
+        given[name] if place is None else getattr(sources[place], name)
+        for name, place in _places(kind, tuple(given), tuple(map(type, sources)))
+    ]
+    return cast("R", tuple.__new__(cast("Any", kind), values))
 
 
 @cache
-def _places(kind: Callable[..., R], given: tuple[str, ...], sources: tuple[type, ...]) -> tuple[tuple[str, int], ...]:
-    """Return the fields of a record that are not given, each with the place of the first source whose kind has it."""
+def _places(kind: Callable[..., R], given: tuple[str, ...], sources: tuple[type, ...]) -> tuple[tuple[str, int | None], ...]:
+    """Return the fields of a record with the place of the first source whose kind has it, None for what is given."""
     fields: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009  # mypy knows of no fields: a kind is any callable that makes a record
+    if unknown := {*given} - {*fields}:
+        raise TypeError(f"{kind} has no {', '.join(sorted(unknown))}")
     names = [
         {*dir(source), *getattr(source, "model_fields", ()), *getattr(source, "__annotations__", ())} for source in sources
     ]
     return tuple(
-        (name, next((place for place, known in enumerate(names) if name in known), 0)) for name in fields if name not in given
+        (name, None if name in given else next((place for place, known in enumerate(names) if name in known), 0))
+        for name in fields
     )
 
 

@@ -76,7 +76,7 @@ def compile_snapshot(
                 if count:
                     count("tables of the snapshot", number, len(TABLES))
                 _fill(db, name, table, rows[name], cells)
-    add_search_index(target)
+    add_search_index(target, knowledge.edges)
 
 
 def _fill(db: sqlite3.Connection, name: str, table: StoredTable, records: Iterable[tuple[Any, ...]], cells: Interned) -> None:

@@ -8,7 +8,7 @@ from math import prod
 
 from compatkb.authoring.collected import kernel_supports
 from compatkb.authoring.knowledge_base import Knowledge, cited
-from compatkb.schema import Record, SourceEntry
+from compatkb.schema import SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.rows import dumps
 
@@ -82,14 +82,14 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
     for file in (files.symptoms, files.machine, files.migration, files.applications, files.packages):
         if file is None:
             continue
-        for kind in (name for name in type(file).model_fields if name != "source"):
-            records: tuple[Record, ...] = getattr(file, kind)
+        for kind, records in file.model_dump(mode="json", exclude={"source"}).items():
             for position, record in enumerate(records):
-                yield GuideRecord(kind, position, getattr(record, "id", None), _body(record, file.source))
+                body = {**record, "sources": cited(file.source[name] for name in record["sources"] if name in file.source)}
+                yield GuideRecord(kind, position, record.get("id"), dumps(body))
     yield from _collected(knowledge)
-    issues = (issue for file in files.issues for issue in file.issue)
-    for position, issue in enumerate(issues):
-        content = issue.model_dump(mode="json")
+    issues = [issue for file in files.issues for issue in file.issue]
+    contents = [content for file in files.issues for content in file.model_dump(mode="json")["issue"]]
+    for position, (issue, content) in enumerate(zip(issues, contents, strict=True)):
         for condition in content["where"]:  # as elements too: who asks about known versions reads no range
             condition["mask"] = knowledge.matching(condition["product"], condition["range"]) if condition["product"] else 0
         for cure in content["cures"]:
@@ -134,8 +134,3 @@ def _link_text(link: str) -> str:
     """Return how a link is named: by repository and thread, else by its address without the scheme."""
     thread = re.fullmatch(r"https://github\.com/([^/]+/[^/]+)/(?:issues|pull)/(\d+)", link)
     return f"{thread[1]}#{thread[2]}" if thread else link.removeprefix("https://")
-
-
-def _body(record: Record, known: dict[str, SourceEntry]) -> str:
-    content = record.model_dump(mode="json")
-    return dumps({**content, "sources": cited(known[name] for name in content["sources"] if name in known)})

@@ -3,11 +3,12 @@
 import re
 import shlex
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+from compatkb.authoring.knowledge_base import KnowledgeEdge
 from compatkb.core.names import search_words, word_key
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
@@ -46,10 +47,10 @@ class Searchable(NamedTuple):
     since: int = 0
 
 
-def add_search_index(target: Path) -> None:
-    """Add the index over all records to the snapshot in `target`."""
+def add_search_index(target: Path, edges: Iterable[KnowledgeEdge]) -> None:
+    """Add the index over all records to the snapshot in `target`; `edges` are those of its claims."""
     rows, words = [], []
-    for number, record in enumerate(_Records(Snapshot(str(target))).all(), 1):
+    for number, record in enumerate(_Records(Snapshot(str(target)), edges).all(), 1):
         texts = (record.names, record.remarks, sorted({word_key(name) for name in record.names}))
         rows.append(
             (number, *record[:4], *map(dumps, texts), shlex.join(record.command), record.place, record.since),
@@ -100,8 +101,8 @@ def _some(*texts: str | None) -> tuple[str, ...]:
 class _Records:
     """The records of a snapshot to search in."""
 
-    def __init__(self, facts: Snapshot) -> None:
-        self.facts = facts
+    def __init__(self, facts: Snapshot, edges: Iterable[KnowledgeEdge]) -> None:
+        self.facts, self.edges = facts, edges
 
     def all(self) -> Iterator[Searchable]:
         yield from self.products()
@@ -245,7 +246,7 @@ class _Records:
         """Return the day on which the first version came out of which each claim speaks."""
         day_by_claim: dict[str, int] = {}
         days: dict[tuple[str, int], int] = {}
-        for edge in self.facts.every_edge():
+        for edge in (edge for edge in self.edges if not edge.extra):
             key = (edge.of, edge.of_mask)
             if key not in days:
                 days[key] = _first(self.facts.elements(edge.of).of(edge.of_mask))
