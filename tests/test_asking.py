@@ -246,3 +246,12 @@ def test_every_name_of_a_family_takes_in_its_members(facts: Snapshot) -> None:
         assert whole is not None
         assert whole.bit_count() > 1
         assert [facts.word("hardware", alias) for alias in aliases] == [whole] * len(aliases)
+
+
+def test_words_of_a_sentence_refuse_nothing(facts: Snapshot) -> None:
+    """`my B580 laptop please` asks what `B580` asks; words that all say nothing are no question, and a package is one."""
+    asked = make_request(facts, words=["B580"])
+    assert make_request(facts, words=["my", "B580", "laptop", "please"]) == asked
+    for words in (["laptop"], ["B580", "tensorflowz"]):
+        with pytest.raises(UsageError, match=f"'{words[-1]}' is not"):
+            make_request(facts, words=words)

@@ -8,7 +8,7 @@ from operator import or_
 from compatkb.core.memo import memoized
 from compatkb.core.names import close, spellings, word_key
 from compatkb.core.record import NamedTuple
-from compatkb.core.vocabulary import FOREVER
+from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -237,13 +237,14 @@ def newest_known(facts: Snapshot, product: str) -> str | None:
 
 
 def products_having(facts: Snapshot, version: str) -> list[str]:
-    """Return the products that have a version, a patch of Python included."""
-    having = set(facts.products_with(plain_version(version)))
-    return [
-        name
+    """Return the products that have a version, a patch of Python included; dependencies where nothing else has it."""
+    names = set(facts.products_with(plain_version(version)))
+    having = [
+        product
         for name, product in facts.products.items()
-        if name in having or (product.scheme == "minor" and find_versions(facts, product, version))
+        if name in names or (product.scheme == "minor" and find_versions(facts, product, version))
     ]
+    return [product.id for product in having if product.role != Role.LEAF] or [product.id for product in having]
 
 
 def places_named(facts: Snapshot, text: str, *, joined: bool) -> list[str]:

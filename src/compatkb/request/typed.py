@@ -8,20 +8,12 @@ from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.request.lookup import OPERATORS, meanings, products_having
 from compatkb.request.parser import make_request
-from compatkb.request.words import begun_names, read_words
+from compatkb.request.words import FILLING, begun_names, read_words
 from compatkb.store.reader import Snapshot
 
 _LONGEST = 5
 _MARKS = " \t,;:!?()[]{}\"'`*®™“”‘’"
 """Signs around a word that are none of it."""
-_NOTHING = (
-    "a am an and any are as at be best can compatible conda could do does find for from get gib how i in install "
-    "installation installed installing is it latest linked lts matching me my need needs newest of on or out pip pip3 "
-    "please run running set should support supported supports that the their these this to use using uv version "
-    "versions want what wheel wheels when which will with work working works you"
-)
-_SAYING_NOTHING = frozenset(_NOTHING.split())
-"""Words of a sentence, and of an install command, that say nothing of what is asked for."""
 _LINKING = frozenset(("and", "for", "in", "of", "on", "or", "to", "with"))
 """Words that no name ends with."""
 _GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)")
@@ -122,7 +114,7 @@ class _Line:
     def first(self, left: Sequence[str]) -> tuple[int, str]:
         """Return how many words of a line its first name takes, and the name; none for what says nothing."""
         word = left[0]
-        if (word.lower() in _SAYING_NOTHING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
+        if (word.lower() in FILLING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
             return 1, ""
         for count in range(min(len(left), _LONGEST), 0, -1):
             if count > 1 and left[count - 1].lower() in _LINKING:

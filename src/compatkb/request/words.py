@@ -13,8 +13,14 @@ _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
 _VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
 _NEWEST = ("latest", "newest")
 """Words behind a product that say what is so anyhow: of what works, the newest comes first."""
-_FILLING = frozenset(("and", "for", "in", "on", "the", "using", "with"))
-"""Words of a sentence that say nothing of what is asked for."""
+_FILLING = (
+    "a am an and any are as at be best can card compatible computer conda could desktop do does find for from get gib "
+    "how i in install installation installed installing is it laptop latest linked lts machine matching me my need needs "
+    "newest notebook of on or out pc pip pip3 please run running set should support supported supports that the their "
+    "these this to use using uv version versions want what wheel wheels when which will with work working works you"
+)
+FILLING = frozenset(_FILLING.split())
+"""Words of a sentence, and of an install command, that say nothing of what is asked for."""
 _LONGEST = 5
 """The most words that are read as one name."""
 
@@ -52,13 +58,13 @@ class _Words:
                 rest.append(self._required(left[0]) or left[0])
             options += read
             del left[:count]
-        return options, rest
+        return options, rest if rest or options else list(words)  # words that all say nothing are no question
 
     def _says_nothing(self, word: str, before: Sequence[str]) -> bool:
         """Return whether a word only fills a sentence, or says behind a product that its newest version will do."""
         if word.lower() in _NEWEST and before and self.facts.product(before[-1]):
             return True
-        return word.lower() in _FILLING and not self.facts.product(word)
+        return word.lower() in FILLING and not self.facts.product(word)
 
     def _required(self, word: str) -> str | None:
         """Return which torch the application of that name requires, None where a word names none.
