@@ -335,7 +335,7 @@ class Trial:
             advisory.kind
             for advisory, of, mask in self.oracle.advisories
             if of == name and has(mask, number) and advisory.since <= self.ask.as_of
-            if not advisory.to
+            if not advisory.to and advisory.kind != "reported"
             if not (advisory.when and advisory.when.device) or self.ask.device in advisory.when.device
         ]
 

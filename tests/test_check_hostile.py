@@ -61,7 +61,7 @@ SLOW = {
 def test_slow_shapes_are_bounded(name: str, facts: Snapshot) -> None:
     """Files of these shapes are judged to their end or in part, and what is left out is a finding."""
     report = check([TextDocument(name, SLOW[name])], CheckContext(facts, clock()), Settings(levels={"unread": Severity.INFO}))
-    rules = {finding.rule for finding in report.findings}
+    rules = {finding.rule for finding in report.findings} - {"pin-vulnerable"}
     assert rules <= {"unreadable", "unread", "ignore"}
     assert bool(rules & {"unreadable", "unread"}) == (name in ("uv.lock", "Dockerfile"))
 

@@ -107,7 +107,7 @@ def test_a_release_after_the_last_names_the_last(base: KnowledgeBase) -> None:
     def said(word: str) -> str:
         return present(base.facts, base.resolve(words=[word])).causes[0].message
 
-    assert "torchaudio 2.11.0 is its last release, for torch 2.11 and newer" in said("torchaudio==2.12")
+    assert "torchaudio 2.11.1 is its last release, for torch 2.11 and newer" in said("torchaudio==2.12")
     assert "last release" not in said("torchvision==0.99")
 
 

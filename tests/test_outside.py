@@ -77,7 +77,7 @@ def test_what_installs_a_package_denies_another_of_its_import_name(tmp_path: Pat
     assert resolve(facts, request(facts, {"mine": "1.0", "yours": "1.0"})).verdict is not Verdict.DOES_NOT_WORK
 
 
-@pytest.mark.parametrize(("torch", "right"), [("2.8.0+xpu", Verdict.DOES_NOT_WORK), ("2.8.0", Verdict.WORKS)])
+@pytest.mark.parametrize(("torch", "right"), [("2.8.0+xpu", Verdict.DOES_NOT_WORK), ("2.8.0", Verdict.WORKS_WITH_WARNINGS)])
 def test_triton_of_cuda_is_denied_beside_the_one_for_intel_gpus(base: KnowledgeBase, torch: str, right: Verdict) -> None:
     """A wheel for Intel GPUs brings its own triton, and the way out says so; the build of the default index needs triton."""
     answer = base.explain(f"torch=={torch}", "triton==3.4.0", "os==linux")

@@ -50,7 +50,11 @@ def test_what_is_imported_is_required() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     required = {
-        Requirement(text).name for text in (*project["dependencies"], *extras["validate"], *extras["refresh"], *extras["web"])
+        Requirement(text).name
+        for text in (
+            *project["dependencies"],
+            *(text for extra in ("validate", "refresh", "web", "mcp") for text in extras[extra]),
+        )
     }
     imported = set()
     for node in (node for path in MODULES for node in nodes_of(path)):

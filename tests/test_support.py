@@ -86,20 +86,25 @@ def test_security_is_shown_where_it_is_known(run: Callable[..., Run], facts: Sna
     shown = run("show", "torch", "2.5.1")
     assert "CVE-2025-32434" in shown.out
     assert "CVE-2025-32434" not in run("show", "torch", "2.6.0").out
+    assert "CVE-2026-24747" not in run("show", "torch", "2.10.0").out
     assert "security/advisories/GHSA-53q9-r3pm-6pq6" in run("show", "torch", "2.5.1", "--why").out
     found = run("search", "CVE", "--limit", "100").out
     for product in ("torch 2.5.1", "vllm", "transformers", "ipex", "oneccl-devel 2021.5.0"):
         assert product in found
     why = run("explain", "torch==2.5.1", "cpu", "linux", "--why").out
     assert "CVE-2025-32434" in why
-    assert "torch 2.5.1+cpu: CVE-2025-32434 (fixed in 2.6.0)" in run("explain", "torch==2.5.1", "cpu", "linux").out
+    assert (
+        "torch 2.5.1+cpu: CVE-2026-24747 and CVE-2025-32434 (fixed in 2.10.0)"
+        in run("explain", "torch==2.5.1", "cpu", "linux").out
+    )
     assert run("show", "torch", "2.5.1", "--as-of", "2025-04-17").out.count("CVE-") == 0
 
 
 def test_a_published_advisory_is_a_warning(base: KnowledgeBase, facts: Snapshot) -> None:
     """A release that it concerns works with warnings, the mended one without; nothing is denied for it."""
     assert base.explain("torch==2.5.1", "cpu", "linux", "py3.11").verdict == "works-with-warnings"
-    assert base.explain("torch==2.6.0", "cpu", "linux", "py3.11").verdict == "works"
+    assert base.explain("torch==2.6.0", "cpu", "linux", "py3.11").verdict == "works-with-warnings"
+    assert base.explain("torch==2.10.0", "cpu", "linux", "py3.11").verdict == "works"
     assert base.explain("ipex==2.8.0", "torch==2.8.0", "cpu", "linux").verdict == "works-with-warnings"
     for notice in facts.advisories:
         if notice.kind == "vulnerability":

@@ -71,7 +71,7 @@ def test_unwritten_questions_are_answered_here(whole: str, watched: Any) -> None
     page.wait_for_selector(".said")  # what is not understood is set aside, the rest is answered
     assert page.locator(".said").inner_text().startswith("“granite” was set aside")
     assert page.locator(".said").get_by_role("link", name="granite rapids", exact=True).count() == 1
-    assert page.locator("#says").inner_text() == "✓ Works. torch 2.8.0+xpu on Intel GPU, Python 3.12"
+    assert page.locator("#says").inner_text() == "✓ Works, with warnings. torch 2.8.0+xpu on Intel GPU, Python 3.12"
     assert [url for url in one.requests if not url.startswith(whole)] == []
     before = len(one.requests)
     page.go_back()
@@ -87,7 +87,7 @@ def test_a_text_is_judged_here(whole: str, watched: Any) -> None:
     page.fill("#text", "torch==2.7.0\ntorchvision==0.23.0\n")
     page.get_by_role("button", name="Check", exact=True).click()
     page.wait_for_selector(".lines .error", timeout=READY)
-    assert page.locator(".bar strong").first.inner_text() == "1 error"
+    assert page.locator(".bar strong").first.inner_text() == "1 error, 1 info"
     assert page.locator(".lines .error .n").all_inner_texts() == ["2"]
     assert "torch==2.7.0\ntorchvision==0.22.0\n" in page.locator(".cmdless pre").all_text_contents()
     assert page.url == f"{whole}mine.html"

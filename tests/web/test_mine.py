@@ -99,7 +99,7 @@ def test_the_page_judges_in_place(live: str, watched: Any) -> None:
     page.fill("#text", MIXED)
     page.get_by_role("button", name="Check", exact=True).click()
     page.wait_for_selector(".lines .found")
-    assert page.locator(".bar strong").first.inner_text() == "2 warnings"
+    assert page.locator(".bar strong").first.inner_text() == "2 warnings, 1 info"
     assert page.locator(".lines .warning .n").all_inner_texts() == ["1", "3"]
     assert page.locator(".lines .error").count() == 0
     page.locator(".copy").first.click()

@@ -71,7 +71,8 @@ def test_answers_are_those_of_the_command_line(
             verdict = reply.json()["verdict"]
             seen[verdict] = seen.get(verdict, 0) + 1
     print(seen)
-    assert {"works", "does-not-work"} <= set(seen), seen
+    assert "does-not-work" in seen, seen
+    assert {"works", "works-with-warnings"} & set(seen), seen
     assert seen.get("gave up", 0) <= max(count / 20, 2)  # on a busy machine
 
 
@@ -362,4 +363,4 @@ def test_headers_say_what_to_keep(client: Any) -> None:
     assert 'id="q"' in missing.text
     assert client.get("nothere.html").headers["content-type"] == "application/problem+json"
     brief = client.get("api/v1/resolve", params={"torch": "2.8", "device": "xpu", "fields": "verdict"}).json()
-    assert brief == {"verdict": "works"}
+    assert brief == {"verdict": "works-with-warnings"}

@@ -59,6 +59,8 @@ _UNLIMITED = 10_000
 _EVERYWHERE = ("ld-linux", "libc.so", "libdl.", "libgcc_s.", "libm.so", "libpthread.", "librt.", "libstdc++.")
 """Libraries of the system itself, as their names begin."""
 
+_FEW_NOTICES = 3
+
 
 class CatalogScreen(Catalog):
     """Prints the contents of the catalog."""
@@ -374,9 +376,11 @@ def _brief(release: Content, end: str | None = None) -> tuple[str, ...]:
 
 
 def _notices(notices: list[Content]) -> str:
-    """Return what is said of the security of releases: the first, and how many more there are."""
+    """Return what is said of the security of releases: the first, and the names of a few more or how many there are."""
     first = next((notice["message"].rstrip(".") for notice in notices), "")
-    return f"{first}; {len(notices) - 1} more: --why" if len(notices) > 1 else first
+    more = [notice["message"].partition(" ")[0] for notice in notices[1:] if notice["message"].startswith("CVE-")]
+    few = 0 < len(more) <= _FEW_NOTICES and len(more) == len(notices) - 1
+    return f"{first}; {'also ' + ', '.join(more) if few else f'{len(notices) - 1} more'}: --why" if len(notices) > 1 else first
 
 
 def _points(entry: Content) -> str:

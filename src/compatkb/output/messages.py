@@ -75,13 +75,14 @@ def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> lis
 
 
 def _few(parts: Iterable[str]) -> list[str]:
-    """Return what is said of one build: of its vulnerabilities the one that was fixed last, and how many more there are."""
+    """Return what is said of one build: of its vulnerabilities the one fixed last, and the other or how many more."""
     told = list(parts)
     published = [part for part in told if part.startswith("CVE-")]
     if len(published) < 2:
         return told
-    name, fixed = published[0].partition(" ")[::2]
-    return [*(part for part in told if part not in published), f"{name} and {len(published) - 1} more {fixed}".strip()]
+    first, fixed = published[0].partition(" ")[::2]
+    more = published[1].partition(" ")[0] if len(published) == 2 else f"{len(published) - 1} more"
+    return [*(part for part in told if part not in published), f"{first} and {more} {fixed}".strip()]
 
 
 def _brief(warned: Warned) -> str:
