@@ -20,7 +20,9 @@ from compatkb.output.presenter import present
         pytest.param(("torch==2.8.0", "hardware==lunar-lake", "windows-driver==32.0.101.6881"), Verdict.LIKELY, id="listed"),
         pytest.param(("torch==2.8.0", "hardware==lunar-lake", "windows-driver==32.0.101.6559"), Verdict.LIKELY, id="unlisted"),
         pytest.param(("hardware==lunar-lake", "windows-driver==32.0.101.6881"), Verdict.LIKELY, id="torch-is-free"),
-        pytest.param(("torch==2.8.0", "hardware==lunar-lake", "os==windows11"), Verdict.WORKS, id="no-driver-named"),
+        pytest.param(
+            ("torch==2.8.0", "hardware==lunar-lake", "os==windows11"), Verdict.WORKS_WITH_WARNINGS, id="no-driver-named"
+        ),
     ],
 )
 def test_a_driver_that_nobody_documents_is_no_more_than_likely(

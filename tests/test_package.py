@@ -49,13 +49,8 @@ def test_what_is_imported_is_required() -> None:
     """Every module of others that the program imports is of what the wheel or an extra of it requires, or brings along."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    required = {
-        Requirement(text).name
-        for text in (
-            *project["dependencies"],
-            *(text for extra in ("validate", "refresh", "web", "mcp") for text in extras[extra]),
-        )
-    }
+    optional = (text for extra in ("validate", "refresh", "web", "mcp") for text in extras[extra])
+    required = {Requirement(text).name for text in (*project["dependencies"], *optional)}
     imported = set()
     for node in (node for path in MODULES for node in nodes_of(path)):
         if isinstance(node, ast.Import):
