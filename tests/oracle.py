@@ -445,18 +445,26 @@ class Trial:
             edges = [edge for edge in demands if edge.to == leaf]
             if all(edge.kind is Kind.BREAKS for edge in edges):  # nobody demands it: it may stay away
                 continue
-            if not self._some_version_suits(leaf, edges):
+            if not self._some_version_suits(leaf, edges, members):
                 return None
             if any(e.kind is Kind.NEEDS and e.supported_on and "==" in e.spec and e.basis is Basis.INFERRED for e in edges):
                 level = Level.WEAK
         return level
 
-    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge]) -> bool:
-        """Return whether a version of a leaf is all that is demanded; one that no list holds where no listed one is."""
+    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge], members: dict[str, int]) -> bool:
+        """Return whether a version of a leaf is all that is demanded; one that no list holds where no listed one is.
+
+        It comes with what it demands of the members itself.
+        """
         every = range(len(self.oracle.knowledge.elements[leaf]))
         common = [n for n in every if all(has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS) for edge in edges)]
         here = [n for n in common if self.on_platform(leaf, n) is not None and not self._excludes_patch(self.element(leaf, n))]
-        return bool(here) if common else self._is_imaginable(edges)
+        return any(self._suits_members(leaf, n, members) for n in here) if common else self._is_imaginable(edges)
+
+    def _suits_members(self, leaf: str, number: int, members: dict[str, int]) -> bool:
+        """Return whether the members are what a version of a leaf demands of them."""
+        met = (edge for edge in self.demands(leaf, number) if edge.to in members)
+        return all(has(edge.to_mask, members[edge.to]) is not (edge.kind is Kind.BREAKS) for edge in met)
 
     def _is_imaginable(self, edges: list[KnowledgeEdge]) -> bool:
         """Return whether some version would suit all, be it one that the knowledge base does not list."""

@@ -120,6 +120,6 @@ def test_the_page_judges_in_place(live: str, watched: Any) -> None:
     )
     page.wait_for_function("() => document.querySelector('.bar h2').textContent === 'Dockerfile'")
     assert page.locator("#text").input_value().startswith("FROM")
-    assert page.locator(".bar strong").first.inner_text() == "1 error"
+    assert page.locator(".bar strong").first.inner_text() == "1 error, 1 info"
     assert page.locator(".lines .error .n").all_inner_texts() == ["2"]
     assert page.locator(".lines .error > .sign").inner_text() == "✗"
