@@ -98,10 +98,10 @@ class Possible(Trial):
     def _needs_newer_glibc(self, floor: KnowledgeFloor) -> bool:
         return not floor.inferred and super()._needs_newer_glibc(floor)
 
-    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge]) -> bool:
+    def _some_version_suits(self, leaf: str, edges: list[KnowledgeEdge], members: dict[str, int]) -> bool:
         """Return whether a version of a leaf is all that is demanded, be it one that no list holds."""
         unlisted = [-1 - n for n in range(len(self.unlisted[leaf]))]
-        return super()._some_version_suits(leaf, edges) or any(
+        return super()._some_version_suits(leaf, edges, members) or any(
             all(self.names(edge, n) is not (edge.kind is Kind.BREAKS) for edge in edges) for n in unlisted
         )
 

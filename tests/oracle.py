@@ -464,7 +464,7 @@ class Trial:
     def _suits_members(self, leaf: str, number: int, members: dict[str, int]) -> bool:
         """Return whether the members are what a version of a leaf demands of them."""
         met = (edge for edge in self.demands(leaf, number) if edge.to in members)
-        return all(has(edge.to_mask, members[edge.to]) is not (edge.kind is Kind.BREAKS) for edge in met)
+        return all(self.names(edge, members[edge.to]) is not (edge.kind is Kind.BREAKS) for edge in met)
 
     def _is_imaginable(self, edges: list[KnowledgeEdge]) -> bool:
         """Return whether some version would suit all, be it one that the knowledge base does not list."""
