@@ -229,7 +229,7 @@ environments = ["sys_platform == 'linux' and platform_machine == 'x86_64'"]
 @pytest.mark.parametrize(
     ("command", "pins", "words"),
     [
-        pytest.param("check", ("torch==2.8.0+xpu", "torchvision==0.23.0+xpu"), "torch==2.8.0", id="check"),
+        pytest.param("check", ("torch==2.10.0+xpu", "torchvision==0.25.0+xpu"), "torch==2.10.0", id="check"),
         pytest.param(
             "migrate",
             ("torch==2.8.0", "torchvision==0.23.0", "intel-extension-for-pytorch==2.8.10+xpu"),
@@ -244,8 +244,8 @@ def test_fixes_write_the_form_of_uv(
     """In a project of uv --fix names index and sources, Triton for XPU too; nothing is left to find, and uv locks it."""
     file = tmp_path / "pyproject.toml"
     file.write_text(PROJECT.format('", "'.join(pins)), encoding="utf-8")
-    assert run(command, str(tmp_path), "--fix", "--fail-on", "warning").code == 0
-    assert run("check", str(tmp_path), "--fail-on", "warning").code == 0
+    assert run(command, str(tmp_path), "--fix", "--fail-on", "info").code == 0
+    assert run("check", str(tmp_path), "--fail-on", "info").code == 0
     text = file.read_text(encoding="utf-8")
     one = proofs.asked(facts, f"{words} --device xpu --os linux --python 3.11")
     stack = proofs.stack_of(one.answer, one.wanted)

@@ -28,7 +28,7 @@ from compatkb.cli import main
 from compatkb.web.asker import Asker
 from compatkb.web.server import Connection, listen
 
-QUICK, MANY = 10, int(os.environ.get("COMPATKB_SOAK", "200"))
+QUICK, MANY = 30, int(os.environ.get("COMPATKB_SOAK", "200"))
 """Questions of a quick run, and of a long one; `make soak-web` asks 2,000."""
 FUZZED, FUZZED_LONG = 400, 10_000
 
@@ -71,8 +71,7 @@ def test_answers_are_those_of_the_command_line(
             verdict = reply.json()["verdict"]
             seen[verdict] = seen.get(verdict, 0) + 1
     print(seen)
-    assert "does-not-work" in seen, seen
-    assert {"works", "works-with-warnings"} & set(seen), seen
+    assert {"works", "does-not-work"} <= set(seen), seen
     assert seen.get("gave up", 0) <= max(count / 20, 2)  # on a busy machine
 
 

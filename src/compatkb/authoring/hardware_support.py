@@ -148,12 +148,12 @@ def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> Listing:
     bounds = {bound for spec in specs for bound in _BOUND.findall(spec)}
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
     versions = {Version(text) for text in {*around, "0"}}
-    is_whole = any(scope.what == "release" and scope.of == product for scope in knowledge.products[product].complete)
+    is_whole = knowledge.lists_all_releases(product)
     oldest, newest = min(read, default=None), max(read, default=None)
     gaps = [
         version
         for version in versions - listed
-        if not (oldest and newest) or not (is_whole or oldest < version) or version > newest
+        if not (oldest and newest) or version > newest or (version < oldest and not is_whole)
     ]
     return Listing((n, str(version), str(version)) for n, version in enumerate(sorted(gaps)))
 

@@ -184,6 +184,10 @@ class Knowledge:
         """Return the elements of hardware by their names."""
         return reduce(or_, (self.matching("hardware", f"=={name}") for name in names), 0)
 
+    def lists_all_releases(self, product: str) -> bool:
+        """Return whether the list of the releases of a product is called complete."""
+        return any(scope.what == "release" and scope.of == product for scope in self.products[product].complete)
+
     def cited(self, product: str, names: Iterable[str]) -> tuple[SourceEntry, ...]:
         """Return sources of a product file by their names, those that are there."""
         return tuple(self.sources[product, name] for name in names if (product, name) in self.sources)

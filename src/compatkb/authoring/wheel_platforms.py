@@ -32,7 +32,7 @@ def place(knowledge: Knowledge) -> None:
     for product, elements in knowledge.elements.items():
         wheels = [platforms for e in elements if e.listed for platforms in e.listed.wheels.values()]
         is_compiled = bool(wheels) and ("any",) not in wheels  # so that installers would have to compile what has no wheel
-        is_whole = any(scope.what == "release" and scope.of == product for scope in knowledge.products[product].complete)
+        is_whole = knowledge.lists_all_releases(product)
         for number, element in enumerate(elements):
             if element.build is None:  # known through requirements alone: seen, or not there
                 if element.echo and is_whole:

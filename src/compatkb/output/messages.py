@@ -71,18 +71,20 @@ def warnings_in_brief(warnings: Iterable[Warned], *, whole: bool = False) -> lis
             others.append(f"{name}: {warned.detail.rstrip('.')}")
         elif warned.kind != "known-issue":
             by_build.setdefault(name, []).append(_brief(warned))
-    return [*(f"{name}: {', '.join(_few(dict.fromkeys(parts)))}" for name, parts in by_build.items()), *dict.fromkeys(others)]
+    return [
+        *(f"{name}: {', '.join(_few(dict.fromkeys(parts), names=not whole))}" for name, parts in by_build.items()),
+        *dict.fromkeys(others),
+    ]
 
 
-def _few(parts: Iterable[str]) -> list[str]:
-    """Return what is said of one build: of its vulnerabilities the one fixed last, and the other or how many more."""
+def _few(parts: Iterable[str], *, names: bool) -> list[str]:
+    """Return what is said of one build: of its vulnerabilities the first, and how many more, or by `names` the one other."""
     told = list(parts)
     published = [part for part in told if part.startswith("CVE-")]
     if len(published) < 2:
         return told
-    first, fixed = published[0].partition(" ")[::2]
-    more = published[1].partition(" ")[0] if len(published) == 2 else f"{len(published) - 1} more"
-    return [*(part for part in told if part not in published), f"{first} and {more} {fixed}".strip()]
+    more = published[1] if names and len(published) == 2 else f"{len(published) - 1} more"
+    return [*(part for part in told if part not in published), f"{published[0]} and {more}"]
 
 
 def _brief(warned: Warned) -> str:

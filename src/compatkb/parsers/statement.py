@@ -185,6 +185,7 @@ class ParsedFile:
         self.problems: list[ParseProblem] = []
         self.unread = 0  # characters of a file that is too long to be read
         self.calls: list[tuple[Word, ...]] = []  # the commands that are run, whatever they do
+        self.channels: tuple[str, ...] = ()  # of conda, as the file names them
 
     def members(self, group: str) -> tuple[str, ...]:
         """Return a group and all that it is based on, itself first; each once, even where they name each other."""

@@ -57,7 +57,8 @@ def _sniffed(root: YamlNode) -> str:
 
 
 def read_environment(root: YamlNode, reading: ParsedFile) -> None:
-    """Add what an environment.yml asks for: conda's packages, then those of its pip section."""
+    """Add what an environment.yml asks for: its channels, conda's packages, then those of its pip section."""
+    reading.channels = tuple(item.text for item in root.rows("channels") if item.kind == "text")
     for item in root.rows("dependencies"):
         if item.kind == "text":
             if requirement := conda_requirement(item.text, Word(item.text, item.text, item.place)):

@@ -52,7 +52,7 @@ class _Words:
             if rest and _VERSION.fullmatch(left[0]) and (product := self.facts.product(rest[-1])):  # torch 2.8
                 rest.pop()
                 read = [(product.id, left[0])]
-            elif not read and not self._says_nothing(left[0], rest):
+            elif not read and not self._says_nothing(left[0]):
                 if meant := begun_names(self.facts, text := " ".join(left[:2])):
                     raise UsageError(f"{text!r} may be several things{suggest(meant)}")
                 rest.append(self._required(left[0]) or left[0])
@@ -60,10 +60,8 @@ class _Words:
             del left[:count]
         return options, rest if rest or options else list(words)  # words that all say nothing are no question
 
-    def _says_nothing(self, word: str, before: Sequence[str]) -> bool:
-        """Return whether a word only fills a sentence, or says behind a product that its newest version will do."""
-        if word.lower() in _NEWEST and before and self.facts.product(before[-1]):
-            return True
+    def _says_nothing(self, word: str) -> bool:
+        """Return whether a word only fills a sentence, or says that the newest version will do."""
         return word.lower() in FILLING and not self.facts.product(word)
 
     def _required(self, word: str) -> str | None:

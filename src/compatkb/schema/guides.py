@@ -250,9 +250,8 @@ class ClashEntry(Record):
     name: Text
     versions: Annotated[Text, AfterValidator(_specifier)]
     other: Text
-    breaks: Annotated[
-        Text, Field(pattern=r"^(>=|<)[0-9.]+$")
-    ]  # the releases of the other, which the first one's metadata ask for
+    breaks: Annotated[Text, Field(pattern=r"^(>=|<)[0-9.]+$")]
+    """The releases of the other one beside which it fails, though its metadata admit them."""
     reason: Line
     sources: Sources
 
@@ -295,7 +294,7 @@ class GoneImage(Record):
 
 
 class IndexList(Record):
-    """All packages that indexes of one maker have: their script passes over others."""
+    """All packages that the indexes of one maker can have, by the list from which they are filled."""
 
     address: Text  # what their addresses begin with
     names: tuple[Text, ...]

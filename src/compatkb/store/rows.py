@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from compatkb.core.record import NamedTuple
 
@@ -113,7 +113,7 @@ def record_of(kind: Callable[..., R], /, *sources: object, **given: Any) -> R:
         given[name] if place is None else getattr(sources[place], name)
         for name, place in _places(kind, tuple(given), tuple(map(type, sources)))
     ]
-    return cast("R", tuple.__new__(cast("Any", kind), values))
+    return kind(*values)
 
 
 @cache

@@ -25,8 +25,6 @@ _OF_CONDA = re.compile(r"^(==\d+\.\d+\.\d+)\.\*$")
 """A whole release with one equals sign, as conda's packages are pinned: their further parts are builds."""
 _SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
 """A release behind a dash, as files of packages have it."""
-_CHANNELS = re.compile(r"^channels:[ \t]*\n((?:[ \t]*(?:-[^\n]*|#[^\n]*)?\n)+)", re.MULTILINE)
-_CHANNEL = re.compile(r"^[ \t]*-[ \t]*['\"]?([^'\"\s#]+)", re.MULTILINE)
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
@@ -59,9 +57,7 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
 
 def _of_conda(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield packages of conda in a version that none of the channels has."""
-    text = environment.document.text if environment.reading.kind == "environment" else ""
-    block = _CHANNELS.search("".join(f"{line}\n" for line in text.splitlines()))
-    channels = set(_CHANNEL.findall(block[1])) if block else set()
+    channels = set(environment.reading.channels)
     for located, one in environment.others:
         is_asked = one.tool == "conda" and one.specifier and not one.unknown and one.group == environment.group
         for record in queries.package_records("conda_list") if is_asked else ():

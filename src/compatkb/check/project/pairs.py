@@ -161,7 +161,7 @@ def _drifts(
             fix = fix or about_end(element.product, queries)[1]
             finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             is_companion = queries.facts.products[element.product].role == Role.COMPANION and denial.basis != "inferred"
-            is_fatal = queries.clash([element, rest]) or (denial.at_import and is_companion)
+            is_fatal = queries.has_clash([element, rest]) or (denial.at_import and is_companion)
             is_bound = plan.environment.bounds_others or denial.of_device
             is_decided = queries.is_decided(element.product) and denial.at_import
             is_certain = (is_decided or (is_fatal and not is_bound)) and not replaces

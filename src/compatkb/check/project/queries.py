@@ -246,7 +246,7 @@ class ProjectQueries:
             self._records[kind] = self.facts.guide_records(kind)
         return self._records[kind]
 
-    def clash(self, elements: Iterable[Element]) -> bool:
+    def has_clash(self, elements: Iterable[Element]) -> bool:
         """Return whether one of some builds is recorded as not to import beside another one."""
         from compatkb.core.versions import Scheme, admits
 

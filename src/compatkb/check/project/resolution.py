@@ -245,14 +245,18 @@ def _denied(
         return None  # ranges that admit both of them everywhere are meant so
     between = denial.products - {first.allowed.product, last.allowed.product}
     allowed = [part.allowed for part in (first, last)]
-    clash = is_exact_pair and queries.clash(build for one in allowed for build in queries.elements(one.product, one.mask))
-    is_stopped = (denial.stops or clash) and not any(known[third].role == Role.PACKAGE for third in between if third in known)
+    is_clash = is_exact_pair and queries.has_clash(
+        build for one in allowed for build in queries.elements(one.product, one.mask)
+    )
+    is_stopped = (denial.stops or is_clash) and not any(
+        known[third].role == Role.PACKAGE for third in between if third in known
+    )
     is_doubtful = denial.basis == "inferred" or denial.of_device or overwrites or replaced
     is_bounded = all(part.allowed.text and not part.is_at_address for part in (first, last))
     is_certain = (is_exact_pair or (is_bounded and denial.by_metadata)) and is_stopped and not is_doubtful
     if not is_certain and not all(place_of(w.document.path) is FileRole.INSTALLED for w in asked[-1:]):
         return None
-    is_refused = denial.at_import or clash or (first.step == last.step and plan.resolves(last.step))
+    is_refused = denial.at_import or is_clash or (first.step == last.step and plan.resolves(last.step))
     level = Severity.ERROR if is_certain and is_fixed and is_refused else Severity.WARNING
     return Conflict((stays, moves), message, level, denial.sources, denial.demand)
 
