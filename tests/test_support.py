@@ -88,7 +88,7 @@ def test_security_is_shown_where_it_is_known(run: Callable[..., Run], facts: Sna
     assert "CVE-2025-32434" not in run("show", "torch", "2.6.0").out
     assert "CVE-2026-24747" not in run("show", "torch", "2.10.0").out
     assert "security/advisories/GHSA-53q9-r3pm-6pq6" in run("show", "torch", "2.5.1", "--why").out
-    found = run("search", "CVE", "--limit", "100").out
+    found = run("search", "CVE", "--limit", "200").out
     for product in ("torch 2.5.1", "vllm", "transformers", "ipex", "oneccl-devel 2021.5.0"):
         assert product in found
     why = run("explain", "torch==2.5.1", "cpu", "linux", "--why").out
