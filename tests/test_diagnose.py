@@ -159,6 +159,51 @@ def test_a_release_alone_is_blamed_last(facts: Snapshot, text: str, first: str) 
     assert diagnose(facts, text, clock()).candidates[0].id == first
 
 
+@pytest.mark.parametrize(
+    ("system", "tool"),
+    [
+        ("RHEL 9.4", "dnf"),
+        ("Fedora 43", "dnf"),
+        ("SLES 15 SP6", "zypper"),
+        ("Arch Linux", "pacman"),
+        ("Ubuntu 24.04", "apt-get"),
+        ("WSL2 Ubuntu 24.04", "apt-get"),
+        ("openSUSE Tumbleweed", "the maker's page is https://"),
+        ("Linux", "your distribution"),
+    ],
+)
+def test_steps_are_those_of_the_distribution(facts: Snapshot, system: str, tool: str) -> None:
+    """What installs the driver is said for the distribution of the text, and that nothing is known where nothing is."""
+    others = {"dnf", "zypper", "pacman", "apt-get"} - {tool, *(["apt-get"] if system == "Linux" else [])}
+    do = " ".join(diagnose(facts, f"{system}\nUserWarning: XPU device count is zero!\nB580", clock()).candidates[0].do)
+    assert tool in do
+    assert not any(f"{other} " in do for other in others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gaudi 2, habana: no devices found, GPU is not detected, driver version 1.21: fails to start",
+        "Radeon RX 7900: clGetPlatformIDs error, no platforms found, driver version 25.8 crash",
+        "EPYC 9654, no GPU: Segmentation fault, error code 40, OpenCL error occurred",
+        "onnxruntime runs on CPU",
+    ],
+)
+def test_the_driver_of_an_intel_gpu_is_blamed_where_the_text_shows_one(facts: Snapshot, text: str) -> None:
+    """A text about another device, or about none, gets no cause in the driver of Intel's GPUs."""
+    padding = "\nthe program stops after a while" * 4  # no phrase that somebody typed
+    about = {record["id"]: record["device"] for record in facts.guide_records("cause")}
+    assert all(about.get(each.id) != "xpu" for each in diagnose(facts, text + padding, clock()).candidates)
+
+
+def test_every_step_that_is_filled_in_is_known(facts: Snapshot) -> None:
+    """What stands between braces in a step is what every distribution, or the one that is not known, has a step for."""
+    steps = next(record["steps"] for record in facts.guide_records("system") if record["id"] == "linux")
+    for record in facts.guide_records("cause"):
+        for step in (*record["do"], *(step for steps in record["do_for"].values() for step in steps)):
+            assert set(re.findall(r"\{(\w+)\}", step)) <= steps.keys(), record["id"]
+
+
 def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
     """What a step says of one device is under that device, unless the cause is about it or its name says so."""
     for record in facts.guide_records("cause"):
@@ -174,6 +219,11 @@ def test_neutral_steps_name_no_device(facts: Snapshot) -> None:
         ("torch+xpu on Windows, torch-2.5.1+xpu-cp312-cp312-linux_x86_64.whl", None),  # an index against a mention
         ("Windows 11, Linux-6.6.87.2-microsoft-standard-WSL2", "wsl2"),
         ("OS: Ubuntu 24.04.1 LTS\nLinux-6.8", "ubuntu24.04"),
+        ("RHEL 9.4, Linux-5.14", "rhel9.4"),  # the closest of those that a question may name
+        ("Red Hat Enterprise Linux release 9.4 (Plow)", "rhel9.4"),
+        ("Debian GNU/Linux 12 (bookworm)", "debian12"),
+        ("SUSE Linux Enterprise Server 15 SP6", "sles15sp6"),
+        ("Debian 12 under WSL2", "wsl2"),
         ("torch 2.5.1", None),
         ("C:/Users/me/x.py", "windows"),  # the folder after a drive is none of macOS
         ("/Users/me/x.py", "macos"),

@@ -51,6 +51,7 @@ _CONTAINER = re.compile(r"docker|podman|compose|container|kubectl")
 _BLAMED = re.compile(
     r"(?:site|dist)-packages/([a-z][a-z0-9_]{2,40})/|cannot import name '[^']{1,60}' from '([a-z][a-z0-9_]{2,40})[.']"
 )
+_STEP = re.compile(r"\{(\w+)\}")
 _GRAVE = ("wrong-result", "crash", "hang")
 _PACKAGES = (Role.PACKAGE, Role.COMPANION)
 
@@ -131,6 +132,7 @@ class _Diagnosing(StackFinder):
         self.text = self.pasted.text
         self.reader = VersionReader(facts, self.pasted)
         self.main = next(iter(facts.routes)).provider
+        self.installing: dict[str, str] = {}
 
     def diagnosis(self) -> Diagnosis:
         """Return what the text speaks for."""
@@ -145,10 +147,12 @@ class _Diagnosing(StackFinder):
         versions = (*packages, *machine)
         target = self.target_of(versions, self.pasted.plain)
         answer, pins, unread = self._judge(versions, target)
-        about, served = self._devices_of_causes(causes, named), self.facts.served_devices()
-        admitted = {name: record for name, record in causes.items() if self._is_admitted(record, about, versions)}
+        about, served = self._devices_of_causes(causes, named, machine_reader.devices()), self.facts.served_devices()
+        said = about if named else about | {causes[name]["device"] for name, most in evidence.best.items() if most >= _PROOF}
+        admitted = {name: record for name, record in causes.items() if self._is_admitted(record, said, versions)}
         matches, beside = self._issues(versions)
         places = (about if named else set(served)) | self._places(target)
+        self.installing = self._installing(target.os or "")
         generic = self._generic(admitted, evidence, answer, versions, places)
         candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
         top = self._record_of(candidates[0], causes) if candidates else {}
@@ -176,6 +180,14 @@ class _Diagnosing(StackFinder):
         named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
         told = named or diagnosis.wanted or self.main in self.pasted.plain or top["kind"] == "index"
         return bool(told) and not self._is_newest(diagnosis, top)
+
+    def _installing(self, system: str) -> dict[str, str]:
+        """Return what installs what on the distribution of the text, by what causes call it; where it tells none, on any."""
+        records = self.facts.guide_records("system")
+        name = system.rpartition("-")[2]
+        told = [r for r in records if name != LINUX and name.startswith(r["form"].partition("{")[0])]
+        told += [r for r in records if any(map(self.pasted.find_word, r["names"]))]
+        return {**next((r["steps"] for r in records if r["id"] == LINUX), {}), **(told[0]["steps"] if told else {})}
 
     def _places(self, target: Target) -> set[str]:
         """Return the systems for which steps are said: that of the text, else every one, and a container."""
@@ -286,15 +298,15 @@ class _Diagnosing(StackFinder):
         labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == self.main]
         return not (build and build in labels)
 
-    def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None) -> set[str]:
-        """Return the devices whose causes may be named: that of the text; where it tells none, those that get no stack.
+    def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None, shown: set[str]) -> set[str]:
+        """Return the devices whose causes may be named: that of the text; where it tells none, those of which it shows any.
 
         A few words that somebody typed may mean a cause of any device.
         """
         if named:
             return {named.version}
         about = {record["device"] for record in causes.values() if record["device"]}
-        return about if is_phrase(self.text) else about - set(self.facts.served_devices())
+        return about if is_phrase(self.text) else shown | about - set(self.facts.served_devices())
 
     def _evidence(self, device: str) -> _Evidence:
         """Return what symptoms say of a text; of a few words that no program printed, what symptoms they mean."""
@@ -365,6 +377,7 @@ class _Diagnosing(StackFinder):
                 cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits, devices))
                 candidate = _candidate(record, weights[name], hits, cited, devices)
                 do = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
+                do = tuple(_STEP.sub(lambda found: self.installing.get(found[1], found[0]), step) for step in do)
                 if do or not record["do_for"]:  # one whose steps are all for other systems is of those
                     made.append(candidate._replace(proven=proven, cures=cures, do=do))
         return tuple(made)

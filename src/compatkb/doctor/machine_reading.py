@@ -7,6 +7,7 @@ means is looked up in the data.
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ from compatkb.core.vocabulary import ShownBy
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.questions import KnownData
 from compatkb.doctor.version_extraction import SAYS, Read
+from compatkb.engine.known_issues import HARDWARE
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
 
@@ -26,11 +28,11 @@ _LAYER = "wsl"  # a Linux on Windows: texts name both
 _MODEL = re.compile(r"(?=.*[0-9])[a-z].{3,}|.{8,}")  # a750 or "lunar lake"; shorter names are also those of other makers
 _WORD = re.compile(r"[a-z0-9]")
 _TRADE = re.compile(r"\((?:r|tm|c)\)|[®™©]")
-_TOKEN = re.compile(r"[a-z0-9]+")
-_TOKENS = 5  # of a name at the most: data center gpu max 1550
+_TOKEN = re.compile(r"(?<![a-z0-9])(?!release\b)[a-z0-9]+")
+_TOKENS = 7  # of a name at the most: suse linux enterprise server 15 sp 7
 _PCI = re.compile(r"8086[:\s]+(?:0x)?([0-9a-f]{4})(?![0-9a-f])|\b0x([0-9a-f]{4})\b|_0x([0-9a-f]{4})_|&dev_([0-9a-f]{4})")
 _KERNEL = re.compile(
-    r"(?:linux(?:-image-|-| version | [a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
+    r"(?:linux(?:-image-|-| version | (?!release)[a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
     r"|uname -[a-z]{1,3}\s{1,8})(\d\.\d{1,2})(?:\.\d{1,3})?(?=[-.+, \n)|`]|$)"
     r"|(?<![\d.])(\d\.\d{1,2})(?:\.\d{1,3})?(?:-\d{1,3})?"
     r"(?:-generic|-oem|-lowlatency|-pve|-amd64|\.fc\d\d|(?: latest)? (?:linux )?kernel\b)"
@@ -59,9 +61,7 @@ class MachineReader(KnownData):
         several, the weaker kinds decide among those, and at last that only one of them, or none, is served by a release of the
         data. What is installed may be the fault: a build that we serve decides nothing beside a mention of another device.
         """
-        shown = self._shown("device")
-        for device, line in self._graphics().items():
-            shown[ShownBy.MACHINE].setdefault(device, line)
+        shown = self._devices
         left: dict[str, int] = {}
         for kind in ShownBy:
             left = _among(left, shown[kind]) or left or shown[kind]
@@ -76,6 +76,17 @@ class MachineReader(KnownData):
             return None
         return next((Read("device", device, line, SAYS) for device, line in decided.items()), None)
 
+    @cached_property
+    def _devices(self) -> Shown:
+        shown = self._shown("device")
+        for device, line in self._graphics().items():
+            shown[ShownBy.MACHINE].setdefault(device, line)
+        return shown
+
+    def devices(self) -> set[str]:
+        """Return every device of which a text shows anything at all."""
+        return {device for devices in self._devices.values() for device in devices}
+
     def system(self) -> Read | None:
         """Return the system that a text is about, None where it tells none, or several kinds of one by equal evidence.
 
@@ -83,6 +94,8 @@ class MachineReader(KnownData):
         another. Of the systems of the kind that is decided, the first in the data counts.
         """
         shown = self._shown("os")
+        for name, at in self._distributions().items():
+            shown[ShownBy.MACHINE].setdefault(name, self.pasted.line_at(at)[0])
         order = {record["version"]: n for n, record in enumerate(self.facts.guide_records("reading"))}
         lines = {system: line for kind in reversed(ShownBy) for system, line in shown[kind].items()}
         left: set[str] = set()
@@ -97,8 +110,17 @@ class MachineReader(KnownData):
             kind is ShownBy.BUILD and {self.facts.family(system) for system in shown[ShownBy.MENTION]} - left
         ):
             return None
-        system = min((name for name in lines if self.facts.family(name) in left), key=order.__getitem__)
+        meant = [name for name in lines if self.facts.family(name) in left]
+        system = min(meant, key=lambda name: (name in self.facts.families, not name.startswith(_LAYER), order.get(name, 0)))
         return Read("os", system, lines[system], SAYS)
+
+    def _distributions(self) -> dict[str, int]:
+        """Return the releases of distributions that a text names, as words of a question name them; the closest ones alone."""
+        product = self.facts.products.get("os")
+        found = {} if product is None else self._named(product)
+        linux = {name: at for name, at in found.items() if self.facts.family(name) == LINUX != name}
+        wider = {other for name in linux for other in self.facts.wider.get(name, ())}
+        return {name: at for name, at in linux.items() if name not in wider and not name.startswith(_LAYER)}
 
     def _shown(self, product: str) -> Shown:
         shown: Shown = defaultdict(dict)
@@ -146,13 +168,13 @@ class MachineReader(KnownData):
                 found.setdefault(name, match.start())
         return self._reads(hardware.id, found or self._named(hardware))
 
-    def _named(self, hardware: Product) -> dict[str, int]:
-        """Return the families of GPUs that a text names, each with the place of the first name.
+    def _named(self, product: Product) -> dict[str, int]:
+        """Return the families of GPUs, or the systems, that a text names, each with the place of the first name.
 
         A name is one of the data: up to five words in a row, marks of trade left out. One word alone has a digit: `max` and
         `arc` are words of other things.
         """
-        names, ends = _names(self.facts, hardware)
+        names, ends = _names(self.facts, product)
         tokens = [(m[0], m.start()) for m in _TOKEN.finditer(_TRADE.sub(lambda mark: " " * len(mark[0]), self.pasted.plain))]
         found: dict[str, int] = {}
         for number, (last, _) in enumerate(tokens):
@@ -210,13 +232,13 @@ def _among(lines: dict[str, int], devices: Collection[str]) -> dict[str, int]:
 
 
 @memoized
-def _names(facts: Snapshot, hardware: Product) -> tuple[dict[str, str], frozenset[str]]:
-    """Return the families that have a device beside the CPU, by each name that means one of them alone; how names end."""
-    elements, devices = facts.elements(hardware.id), facts.hardware_devices()
+def _names(facts: Snapshot, product: Product) -> tuple[dict[str, str], frozenset[str]]:
+    """Return systems, or the families that have a device beside the CPU, by each name that means one alone; how names end."""
+    elements, devices = facts.elements(product.id), facts.hardware_devices()
     names = {}
-    for name in facts.names(hardware.id):
-        mask = facts.word(hardware.id, name) or 0
+    for name in facts.names(product.id):
+        mask = facts.word(product.id, name) or 0
         family = elements[mask.bit_length() - 1].version if mask and mask & (mask - 1) == 0 else ""
-        if devices.get(family, ())[:1] not in ((), ("cpu",)):
-            names[name] = family
+        if family and (product.id != HARDWARE or devices.get(family, ())[:1] not in ((), ("cpu",))):
+            names["".join(_TOKEN.findall(name))] = family
     return names, frozenset(name[at:] for name in names for at in range(len(name)))

@@ -385,10 +385,12 @@ class Generation(Record):
 
 
 class System(Record):
-    """A distribution as /etc/os-release names it."""
+    """A distribution as /etc/os-release names it; `linux` stands for one that is not known."""
 
     id: Text
     form: Text  # the name in the data; {version} is VERSION_ID, {major} and {minor} its parts
+    names: tuple[Pattern, ...] = ()  # by which texts tell it without a version
+    steps: dict[Id, Line] = {}  # what installs something there: what `{driver}` in the steps of causes stands for
     sources: Sources
 
 
