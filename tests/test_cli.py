@@ -352,7 +352,6 @@ def test_python_interface_gives_the_same_answer(facts: Snapshot, run: Runner) ->
         (("check", "a.txt"), ("--fail-on", "error"), ("b.txt",)),
         (("docs", "check", "a.md"), ("--format", "json"), ("b.md",)),
         (("docs", "render", "a.md"), ("--as-of", "2026-11-21"), ("b.md",)),
-        (("docs", "table", "stacks"), ("--format", "json"), ("device=xpu", "python=3.12")),
         (("fmt", "a.toml"), ("--check",), ("b.toml",)),
     ],
 )

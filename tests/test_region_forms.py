@@ -1,4 +1,4 @@
-"""Tables as CSV and JSON: read back by real parsers, they say what the data say; what the kinds of regions hold."""
+"""Tables as CSV, read back by a real parser; what the kinds of regions hold."""
 
 import csv
 import io
@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable
 
 import pytest
-from conftest import ROOT, Run
+from conftest import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compatkb.docgen.kinds import RegionContents
+from compatkb.errors import UsageError
 from compatkb.output.writers import Code, Span, Table, comma_separated, plain
 from compatkb.store.reader import Snapshot
 
@@ -28,38 +29,20 @@ def test_any_text_survives(cells: list[str], linked: str) -> None:
     assert list(csv.reader(io.StringIO(comma_separated([table]))))[1] == [plain(cell) for cell in row]
 
 
-def test_table_command_prints_every_form(run: Runner, facts: Snapshot) -> None:
-    """One table in three forms has the same cells, and JSON has the links beside."""
-    words = ("docs", "table", "images", "device=xpu", "flavour=base", "option=pip", "--as-of", "2024-08-26")
-    (table,) = RegionContents(facts).content(
-        "images", {"device": "xpu", "flavour": "base", "option": "pip", "as-of": "2024-08-26"}
-    )
-    assert isinstance(table, Table)
-    cells = [[plain(cell) for cell in row] for row in (table.head, *table.rows)]
-    assert list(csv.reader(io.StringIO(run(*words, "--format", "csv").out))) == cells
-    (shown,) = json.loads(run(*words, "--format", "json").out)["tables"]
-    assert [shown["columns"], *([cell["text"] for cell in row] for row in shown["rows"])] == cells
-    assert shown["rows"][0][1]["links"] == ["https://github.com/pytorch/pytorch/releases/tag/v2.1.0"]
-    assert run(*words).out.startswith("| Tag(s) | Pytorch |")
-
-
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("kind", "arguments", "expected"),
     [
-        (("imags",), "no kind of region; did you mean images?"),
-        (("images", "device"), "'device' is not KEY=VALUE"),
-        (("images", "device=cpu", "device=xpu"), "argument device is there twice"),
-        (("images", "device=gpu"), "no image is listed so"),
-        (("timeline", "what=party"), "it is one of release, milestone, end-of-life"),
-        (("run", "tag=nothing"), "no image is listed so"),
-        (("install", "with=container", "torch=2.13", "device=xpu"), "no image that was listed"),
+        ("imags", {}, "no kind of region; did you mean images?"),
+        ("images", {"device": "gpu"}, "no image is listed so"),
+        ("timeline", {"what": "party"}, "it is one of release, milestone, end-of-life"),
+        ("run", {"tag": "nothing"}, "no image is listed so"),
+        ("install", {"with": "container", "torch": "2.13", "device": "xpu"}, "no image that was listed"),
     ],
 )
-def test_wrong_tables_are_wrong_usage(words: tuple[str, ...], expected: str, run: Runner) -> None:
-    """A wrong kind, argument or value exits 2 and says what would be right."""
-    done = run("docs", "table", *words)
-    assert (done.code, done.out) == (2, "")
-    assert expected in done.err
+def test_wrong_tables_are_wrong_usage(kind: str, arguments: dict[str, str], expected: str, facts: Snapshot) -> None:
+    """A wrong kind, argument or value says what would be right."""
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        RegionContents(facts).content(kind, arguments)
 
 
 # -- kinds ----------------------------------------------------------------------------------------------------------
@@ -126,10 +109,3 @@ def test_install_region_in_other_managers(facts: Snapshot) -> None:
     windows = RegionContents(facts).content("install", {"torch": "2.8", "device": "xpu", "os": "windows"})
     assert isinstance(windows[0], Code)
     assert (conda[0].language, windows[0].language) == ("sh", "powershell")
-
-
-def test_project_page_shows_every_form() -> None:
-    """docs/regions.md says how markers look, and what the table command prints."""
-    page = (ROOT / "docs" / "regions.md").read_text(encoding="utf-8")
-    for words in ("<!-- compatkb:begin", "--format csv", "`markdown`, `csv`"):
-        assert words in page

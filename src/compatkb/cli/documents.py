@@ -1,10 +1,10 @@
-"""Commands that write documents and pages: generated regions, tables, the site, its server."""
+"""Commands that write documents and pages: generated regions, the site, its server."""
 
 import importlib.util
 import time
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -23,7 +23,6 @@ docs, web = typer.Typer(add_completion=False), typer.Typer(add_completion=False)
 
 Files = Annotated[list[str] | None, o.word("[FILE]...", "files and folders (default: README.md and docs)")]
 Day = Annotated[str | None, o.value("--as-of", "DATE", "the day of what names none, YYYY-MM-DD (default: that of the data)")]
-Tables = Literal["markdown", "csv", "json"]
 
 
 @docs.command("render", help="fill the marked regions of Markdown files")
@@ -52,45 +51,6 @@ def docs_check(files: Files = None, form: o.Format = "text", as_of: Day = None, 
     if any(document.stale for document in documents):
         raise StaleError(mend(documents, data, as_of))
     return 0
-
-
-@docs.command("table", help="print what a region of a kind would hold")
-def docs_table(
-    kind: Annotated[str, o.word("KIND", "the kind of region, such as images; docs/regions.md lists them")],
-    words: Annotated[list[str] | None, o.word("[KEY=VALUE]...", "its arguments, such as device=xpu")] = None,
-    form: Annotated[Tables, o.one_of("--format", "form of the output", get_args(Tables))] = "markdown",
-    as_of: Day = None,
-    data: o.Data = None,
-) -> int:
-    """Print what a region of a kind would hold, in any form."""
-    from compatkb.docgen.kinds import RegionContents, parse_arguments
-    from compatkb.docgen.render import FORMS
-    from compatkb.output.writers import Links
-
-    facts = open_data(data)
-    blocks = RegionContents(facts, _day(as_of)).content(kind, parse_arguments(words or []))
-    show(FORMS[form](facts.meta["data_date"], blocks, Links()))
-    return 0
-
-
-@docs.command("diff", help="list where a document's tables of image tags differ from the data, with reasons and sources")
-def docs_diff(
-    file: Annotated[str, o.word("FILE", "the Markdown file")], form: o.Format = "text", as_of: Day = None, data: o.Data = None
-) -> int:
-    """Print where the image tables of a document are not what the data make of them; 1 where they differ anywhere."""
-    from compatkb.docgen.render import read_text
-    from compatkb.docgen.table_diff import Comparison, diff_json, diff_text
-    from compatkb.output.documents import Edition
-
-    facts = open_data(data)
-    day = _day(as_of) or date.fromisoformat(facts.meta["data_date"])
-    compared, differences = Comparison(facts, day).compare(read_text(file))
-    edition = Edition(facts.meta["data_date"], day)
-    as_json = form == "json"
-    show(diff_json(edition, file, compared, differences) if as_json else diff_text(file, compared, differences))
-    if not compared:
-        tell(f"remark: {file} has no table of image tags that the data know")
-    return 1 if differences else 0
 
 
 def _day(as_of: str | None) -> date | None:

@@ -14,8 +14,6 @@ PAGES = {
     "refresh": "refresh.md",
     "docs render": "regions.md",
     "docs check": "regions.md",
-    "docs table": "regions.md",
-    "docs diff": "regions.md",
     "build": "json.md#exports",
     "export": "json.md#exports",
     "web build": "web.md",

@@ -16,7 +16,7 @@ from compatkb.store.queries.images import (
     ImageRecord,
 )
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, Sources
+from compatkb.store.records import Element
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _UNKNOWN = "unknown"
@@ -32,13 +32,6 @@ class ImageRow(NamedTuple):
     links: dict[str, str]
     image: ImageRecord | None
     document: str
-
-
-class CellReason(NamedTuple):
-    """Why a cell is as it is, where it is not what the document has; sources are text and address."""
-
-    text: str
-    sources: Sources
 
 
 class ImageTables:
@@ -81,16 +74,6 @@ class ImageTables:
         if column.product in self.facts.products and row.image and (span := self._version(row, column)):
             return span
         return _as_listed(row, column)
-
-    def reason(self, row: ImageRow, column: ColumnRecord) -> CellReason | None:
-        """Return why a cell is not as the document has it: a dispute about this column, or how its state was found."""
-        for dispute in self.facts.disputes_about([f"{row.repository}:{tag}" for tag in row.tags]):
-            if column.name in dispute.columns:
-                cited = tuple(source for position in dispute.positions for source in position.sources)
-                return CellReason(f"{dispute.about}: {dispute.decision}. {dispute.reason}", cited)
-        if column.shows == "built" and row.image and (built := row.image.built):
-            return CellReason(built.note, built.sources)
-        return None
 
     def _port(self, row: ImageRow) -> str | None:
         flavour = row.image.flavour if row.image else None

@@ -1,6 +1,6 @@
 """The registry of regions, which takes up what `tables`, `answers` and `images` define; and the function that writes one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from difflib import get_close_matches
 
@@ -77,19 +77,6 @@ class RegionContents:
                 raise UsageError(f"{name} needs {argument.name}=: {argument.means}")
         day = parse_day(values["as-of"]) if values["as-of"] else self.day
         return kind.render(RegionContext(self.facts, day, values, pins))
-
-
-def parse_arguments(words: Iterable[str]) -> dict[str, str]:
-    """Return KEY=VALUE words as arguments; raises UsageError."""
-    arguments: dict[str, str] = {}
-    for word in words:
-        key, mark, value = word.partition("=")
-        if not mark or not key:
-            raise UsageError(f"{word!r} is not KEY=VALUE")
-        if key in arguments:
-            raise UsageError(f"argument {key} is there twice")
-        arguments[key] = value
-    return arguments
 
 
 def _check(argument: RegionArgument, value: str) -> None:

@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -16,7 +16,7 @@ from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
 from compatkb.output.documents import Edition
-from compatkb.output.writers import Block, Links, Table, comma_separated, plain, render, spans
+from compatkb.output.writers import Links, render
 
 
 class Filled(NamedTuple):
@@ -123,29 +123,6 @@ def _placed(content: str, region: Region) -> str:
     return "".join((region.indent + line if line else "") + region.newline for line in lines)
 
 
-def _table_json(data_date: str, blocks: Sequence[Block], _: Links) -> str:
-    """Return the tables for programs: heads, and rows of cells with text and links."""
-    tables = [
-        {
-            "columns": list(block.head),
-            "rows": [
-                [{"text": plain(cell), "links": [s.url for s in spans(cell) if s.url]} for cell in row] for row in block.rows
-            ],
-        }
-        for block in blocks
-        if isinstance(block, Table)
-    ]
-    return Edition(data_date).document({"tables": tables})
-
-
-FORMS: dict[str, Callable[[str, Sequence[Block], Links], str]] = {
-    "markdown": lambda _, blocks, links: render(blocks, links),
-    "csv": lambda _, blocks, __: comma_separated(blocks),
-    "json": _table_json,
-}
-"""What writes a table, by form, as `docs table` prints it."""
-
-
 def find_files(names: Iterable[str]) -> list[Path]:
     """Return the files named and those of the folders that can hold regions, once each; raises UsageError for missing ones.
 
@@ -168,14 +145,6 @@ def find_files(names: Iterable[str]) -> list[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     paths = (path for path in walk(folder, lambda _, name: not name.startswith(".")) if path.suffix == ".md")
     return (path for path in paths if not path.is_symlink() or is_inside(path, folder))
-
-
-def read_text(name: str) -> str:
-    """Return the text of one file; raises UsageError, UnavailableError or DocumentError."""
-    path = Path(name)
-    if not path.is_file():
-        raise UsageError(f"{name}: no such file")
-    return _decoded(_content(path, name), name)
 
 
 def _content(path: Path, name: str) -> bytes:
