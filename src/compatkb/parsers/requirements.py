@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
-from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier
+from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier, spelled
 from compatkb.parsers.requirement import is_name, of_file, statement
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
@@ -106,6 +106,7 @@ def _told(bare: str) -> str:
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:
+    name = spelled(name)
     if name in FILES and value:
         given = FILES[name] if role is RequirementRole.INSTALL else role
         reading.add(Include(place=place, text=text, path=value, role=given, step=STEP))

@@ -20,7 +20,7 @@ _SETTING = re.compile(
     r"^[ \t]*(?:\[\[index\]\]|(?:UV_|PIP_)?(?:(?:extra[-_]|default[-_])?index(?:[-_]url)?|find[-_]links)[ \t]*=)",
     re.MULTILINE | re.IGNORECASE,
 )
-_OTHERWISE = re.compile(r"--(?:overrides?|no-deps)\b")
+_OTHERWISE = re.compile(r"--(?:overrides?|no-dep(?:endencie)?s)\b")
 _EXPORTING = re.compile(r"\b(?:uv|pdm) export\b")
 _OVERRIDES = re.compile(r"\boverride-dependencies\b|\bresolution\.overrides\b|\bno-build-isolation\b")
 _COMMAND = re.compile(r"^[ \t]*#.*\b(?:install|compile|sync|export)\b.*", re.MULTILINE)

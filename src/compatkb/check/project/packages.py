@@ -15,6 +15,7 @@ from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.parsers.statement import MAIN, Requirement, RequirementRole
+from compatkb.request.lookup import is_newer
 
 STUB = CheckRule("package-name", Severity.ERROR, "a name on the index only looks like a package, and refuses to be installed")
 BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where what its build imports is not installed")
@@ -152,6 +153,9 @@ def _build(
     is_installed = one.role is RequirementRole.INSTALL and one.tool != "conda" and (one.group == MAIN or one.step)
     if not is_installed or (one.url or "").partition("#")[0].endswith(".whl") or one.only_index or environment.is_locked:
         return
+    product = queries.facts.product(one.name)
+    if product and is_exact(one.specifier) and is_newer(queries.facts, product, one.specifier.removeprefix("==")):
+        return  # it may have wheels
     for record in queries.package_records("isolated_build"):
         if record["name"] != one.name:
             continue

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from itertools import count
+from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from compatkb.check.document import CheckContext, TextDocument
@@ -399,6 +400,8 @@ class ProjectQueries:
                 not (one.edges and asked.issuperset(one.blocker[1:])),  # a claim about them, before a build of no use alone
             ),
         )
+        if not self.context.scope.device and self._is_of_one_device(main_cause, constraints, systems):
+            return None
         sources = tuple(dict.fromkeys(url or text for text, url in words.sources(main_cause)))
         reason = words.sentence(main_cause)
         between = {name for name in main_cause.blocker[1:] if name not in asked and main_cause.edges}  # what both of them need
@@ -422,6 +425,16 @@ class ProjectQueries:
         edges = [e for one in answer.causes for e in one.edges]
         by_metadata = is_claimed and all(e.in_metadata or self._is_of_metadata(e) for e in edges)
         return Denial(reason, basis, sources, products, near_by, of_device, is_claimed, stops, by_metadata, at_import, unbuilt)
+
+    def _is_of_one_device(self, cause: Cause, constraints: Iterable[AllowedVersions], systems: tuple[str, ...]) -> bool:
+        """Return whether a cause is of a device alone, and something is there that was compiled for others on some system."""
+        places = reduce(or_, (self.facts.dimension_cells("os", self.facts.word("os", name) or 0) for name in systems), 0)
+        builds = (e for one in constraints for e in self.elements(one.product, one.mask))
+        return (
+            bool(cause.edges)
+            and all(edge.devices for edge in cause.edges)
+            and any(e.foreign_cells & (places or EVERY) for e in builds)
+        )
 
     def _is_of_metadata(self, edge: Edge) -> bool:
         """Return whether a claim is what the metadata of a package exclude of a runtime, as it is recorded of ranges of it."""

@@ -1,7 +1,7 @@
 """Judges what an environment holds as one whole: its conflicts, and the one set of pins that mends all of them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from types import MappingProxyType
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
@@ -170,6 +170,8 @@ def _conflict(
         return None
     every = [whole[one.allowed.product] for one in few]
     is_pair = len(few) == 2
+    if is_pair and _fits_for_others(few[0], few[1], queries):
+        return None
     if not queries.denial(every, plan.pythons, plan.systems):
         return None  # other builds of these releases go together, which the indexes asked lack
     denial = queries.denial([one.allowed for one in few], plan.pythons, plan.systems)
@@ -213,9 +215,9 @@ def _on_their_indexes(plan: InstallPlan, final: list[InstalledProduct], queries:
         sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
         leaf = queries.facts.products[one.allowed.product].role == Role.LEAF
         allowed = one.allowed if leaf else queries.narrowed(one.allowed, sources.channels)
-        if not sources.known or not allowed.mask:
+        if not sources.known or not (allowed.mask or "+" in one.allowed.text):
             return final
-        narrowed.append(one._replace(allowed=allowed))
+        narrowed.append(one._replace(allowed=allowed) if allowed.mask else one)  # a build that is named comes from elsewhere
     return narrowed
 
 
@@ -259,6 +261,15 @@ def _denied(
     is_refused = denial.at_import or is_clash or (first.step == last.step and plan.resolves(last.step))
     level = Severity.ERROR if is_certain and is_fixed and is_refused else Severity.WARNING
     return Conflict((stays, moves), message, level, denial.sources, denial.demand)
+
+
+def _fits_for_others(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
+    """Return whether builds of both for devices that the engine leaves aside go together, as far as anything is said."""
+    builds = ([e for e in queries.elements(part.allowed.product, part.allowed.mask) if e.foreign] for part in (one, other))
+    return any(
+        not (queries.excluded(a, b.product) >> b.idx & 1 or queries.excluded(b, a.product) >> a.idx & 1)
+        for a, b in product(*builds)
+    )
 
 
 def _may_be_built_alike(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan, queries: ProjectQueries) -> bool:

@@ -55,6 +55,12 @@ INDEXES |= {"-f": "find-links", "--find-links": "find-links"}
 FILES = dict.fromkeys(("-r", "--requirement", "--requirements"), RequirementRole.INSTALL)
 FILES |= dict.fromkeys(("-c", "--constraint", "--constraints"), RequirementRole.CONSTRAINT)
 FILES |= dict.fromkeys(("--override", "--overrides"), RequirementRole.OVERRIDE)
+_OF_PIP = (
+    "--index-url", "--pypi-url", "--extra-index-url", "--find-links", "--no-index", "--requirement", "--constraint",
+    "--editable", "--no-deps", "--no-dependencies", "--no-build-isolation", "--target", "--trusted-host",
+)  # fmt: skip
+"""Options that pip takes by their beginnings, too."""
+_SHORTEST = len("--xyz")
 
 
 class CommandScope:
@@ -130,7 +136,14 @@ class CommandOptions:
         return tuple(sorted({*self.flags, *(f"{name}={word.value}" for name, word in self.valued if name not in FILES)}))
 
 
-def sort_words(words: Sequence[Word]) -> CommandOptions:
+def spelled(name: str, tool: str = "pip") -> str:
+    """Return an option as it is usually spelled: pip has two names for some, and takes what begins like no other one."""
+    if tool == "pip" and len(name) >= _SHORTEST:
+        name = next((whole for whole in _OF_PIP if whole.startswith(name)), name)
+    return "--no-deps" if name == "--no-dependencies" else name
+
+
+def sort_words(words: Sequence[Word], tool: str = "") -> CommandOptions:
     """Return the words of a command sorted into options, flags and the rest."""
     options = CommandOptions()
     at = 0
@@ -138,6 +151,7 @@ def sort_words(words: Sequence[Word]) -> CommandOptions:
         word = words[at]
         at += 1
         name, equals, value = word.value.partition("=")
+        name = spelled(name, tool)
         if word.value == "--":
             continue
         if not word.raw.lstrip("\"'").startswith("-") or word.value in ("-", ""):

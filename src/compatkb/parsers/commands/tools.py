@@ -49,7 +49,7 @@ def _container_image(words: Sequence[Word]) -> Word | None:
 
 def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Read a command of pip, or of `uv pip`."""
-    options = sort_words(words)
+    options = sort_words(words, run.tool)
     if not options.rest:
         return
     verb, rest = options.rest[0].value, options.rest[1:]
