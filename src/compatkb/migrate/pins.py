@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
 from compatkb.check.document import TextDocument
 from compatkb.check.migration_rules import BUILD, IMAGE, INDEX, PIN
 from compatkb.check.project.alternatives import routed, uses_uv
+from compatkb.check.project.documented import is_exported
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, Project, ProjectEnvironment
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import FAMILIES, InstallPlan, install_plans, known_image
@@ -23,6 +24,7 @@ from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_e
 from compatkb.migrate.target import MigrationTarget, MigrationTargets, held_in, image_findings
 from compatkb.parsers.commands.model import PYTHON
 from compatkb.parsers.statement import IndexUse, ParsedFile, Requirement, RequirementRole
+from compatkb.store.queries.provenance import Application
 
 _LOCKS = re.compile(r"lock|pylock")
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<rest>.*)", re.DOTALL)
@@ -77,8 +79,16 @@ class Pins:
         for environment, several in plans:
             if environment.borrowed and not several:
                 continue
-            for plan in several:
-                self._plan(environment, plan, pythons)
+            moves = [(plan, *self._target_of(environment, plan, pythons)) for plan in several if self._ended_in(plan)]
+            for plan, _, target in moves:
+                for required in plan.requirements if target else ():
+                    if target and self._goes(required, target):
+                        self.removals.setdefault(required.document.path, Removals()).statements.add(required.located.statement)
+            for move in moves:
+                self._plan(environment, *move)
+            for located, application in self._dependents(environment):
+                message = f"{application.name} is {application.state}, and is built on what has ended"
+                self._add(located, PIN, message, f"compatkb show {application.id}", (), ())
             for located, remark in image_findings(environment, self.queries, self.guide, self.targets, self.device):
                 self._add(located, IMAGE, *remark, ())
         yield from map(self._finding, self.by_place.values())
@@ -165,42 +175,63 @@ class Pins:
 
     # one environment
 
-    def _plan(self, environment: ProjectEnvironment, plan: InstallPlan, pythons: list[str]) -> None:
-        ended = self._ended_in(plan)
-        if not ended:
-            return
+    def _target_of(
+        self, environment: ProjectEnvironment, plan: InstallPlan, pythons: list[str]
+    ) -> tuple[str | None, MigrationTarget | None]:
+        """Return the device of a plan, None where it is open, and the stack that it moves to."""
         devices = self._devices_of(plan)
         device = self.asked or (next(iter(devices)) if len(devices) == 1 else None if devices else self.device)
-        used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
-        locked = any(_LOCKS.search(w.document.path.rpartition("/")[2]) for w in ended)
-        open_ = device is None or bool(used) or locked
         wider = {*plan.systems, *(wide for name in plan.systems for wide in self.queries.facts.wider.get(name, ()))}
         system = next((s for s in FAMILIES.values() if s in wider), "")
         own = next(iter(self._versions(plan.pythons.mask)), self._run(environment))
-        beside = sorted(
-            {w.product.id for w in plan.requirements if w.product.role == Role.COMPANION and w.requirement.specifier}
-        )
         wanted = [own] if own else self._declared(environment)
-        target = self._target(device, wanted, pythons, system, tuple(beside)) if device else None
-        if target and not (target.fits and target.known and set(beside) <= set(target.versions)):
+        return device, self._target(device, wanted, pythons, system, self._beside(plan)) if device else None
+
+    def _beside(self, plan: InstallPlan) -> tuple[str, ...]:
+        """Return the companions that a plan names with a version: the stack has to have them."""
+        companions = (w for w in plan.requirements if w.product.role == Role.COMPANION and w.requirement.specifier)
+        return tuple(sorted({w.product.id for w in companions}))
+
+    def _plan(
+        self, environment: ProjectEnvironment, plan: InstallPlan, device: str | None, target: MigrationTarget | None
+    ) -> None:
+        ended = self._ended_in(plan)
+        used = {w.product.id: self.used[w.product.id] for w in ended if w.product.id in self.used}
+        locked = any(_LOCKS.search(w.document.path.rpartition("/")[2]) for w in ended)
+        open_ = device is None or bool(used) or locked
+        if target and not (target.fits and target.known and set(self._beside(plan)) <= set(target.versions)):
             open_ = True
         if target and not open_ and any(self._removed(required) is None for required in ended):
             open_ = True  # one that stays would meet a build that it does not go with
+        if next(self._dependents(environment), None):
+            open_ = True  # it needs what would go
         if any(use.step in self._steps_of_others(environment) for _, use in environment.indexes if self._ends(use)):
             open_ = True  # what nothing is known of may be there for the index, or need what is discontinued
         waits = next((f"; {place} must be migrated first" for place in used.values()), "")
-        if open_ and not used and not locked and (device is None or target is not None):
-            self.stuck.append(f"{ended[0].located.document.path}:{ended[0].located.statement.place.line}")
         move = PlanMove(plan, device, target, waits, not open_)
+        others = [r for r in plan.requirements if r.product.id not in self.guide.ended]
+        rest = [one for r in others if target and (one := self._moved(move, r, target)) is not None]
+        exported = bool(rest) and any(is_exported(one.located.document.text) for one in rest)
+        if move.whole and (exported or not all(one.edits for one in rest)):
+            move = move._replace(whole=False)  # what stays pinned beside would not go with what is written
+        if not move.whole and not used and not locked and (device is None or target is not None):
+            self.stuck.append(f"{ended[0].located.document.path}:{ended[0].located.statement.place.line}")
         for required in ended:
-            self._ended(move, required, used)
-        if device is None:
-            return
-        self._indexes(move, ended)
-        if target is not None:
-            for required in plan.requirements:
-                if required.product.id not in self.guide.ended:
-                    self._build(move, required, target)
+            self._ended(move, required, used, exported=exported)
+        if device is not None:
+            self._indexes(move, ended)
+        for one in rest:
+            self._add(*(one if move.whole else one._replace(edits=())))
+
+    def _dependents(self, environment: ProjectEnvironment) -> Iterator[tuple[LocatedStatement, Application]]:
+        """Yield the packages of an environment that ended together with what they are built on."""
+        facts = self.queries.facts
+        for one in environment.reading.statements:
+            if isinstance(one, Requirement) and self.project.product(one.name, one.tool) is None:
+                application = facts.find_application(one.name)
+                bases = (facts.product(word.lower()) for word in application.by) if application and application.ended else ()
+                if application and any(base and base.id in self.guide.ended for base in bases):
+                    yield LocatedStatement(environment.document, one), application
 
     def _steps_of_others(self, environment: ProjectEnvironment) -> frozenset[int]:
         """Return the steps that install packages from an index beside those that the data know."""
@@ -217,7 +248,7 @@ class Pins:
             return fitting[0]
         return targets[0] if own else self.targets.of(device, "", system, beside)
 
-    def _ended(self, move: PlanMove, required: ProductRequirement, used: Mapping[str, str]) -> None:
+    def _ended(self, move: PlanMove, required: ProductRequirement, used: Mapping[str, str], *, exported: bool) -> None:
         product, target = required.product, move.target
         known = self.guide.ended[product.id]
         other = self.queries.facts.products[known.product]
@@ -236,6 +267,8 @@ class Pins:
             if target is not None and not target.fits:
                 message += f"; no {other.name} for {move.device} is known to work on the Python of this project"
                 fix = f"move to Python {' or '.join(target.stack.python)}, then to {other.id} {target.versions[other.id]}"
+            elif target is not None and exported:
+                fix = f"install {other.id} {target.versions[other.id]} in a new environment, and export that"
             elif target is not None:
                 fix = f"take it out; {other.id} {target.versions[other.id]} {target.where}"
             edit = self._removed(required) if move.whole else None
@@ -249,34 +282,61 @@ class Pins:
     def _reading(self, document: TextDocument) -> ParsedFile:
         return self.project.read[document.path][1]
 
-    def _build(self, move: PlanMove, required: ProductRequirement, target: MigrationTarget) -> None:
-        """Tell of a package that goes with the ended ones and has to be the one of the native stack."""
-        product, requirement = required.product, required.requirement
-        if product.role not in (Role.PACKAGE, Role.COMPANION, Role.LEAF) or requirement.tool == "conda":
-            return
+    @cached_property
+    def _alone(self) -> frozenset[str]:
+        """What has ended, and the runtimes that nothing else needs."""
+        facts = self.queries.facts
+        alone = set(self.guide.ended)
+        while True:
+            others = {to for of in facts.products if of not in alone for to in facts.targets_of(of)} | alone
+            needed = {to for of in alone for to in facts.targets_of(of) if facts.products[to].role == Role.LEAF}
+            if needed <= others:
+                return frozenset(alone)
+            alone |= needed - others
+
+    def _goes(self, required: ProductRequirement, target: MigrationTarget) -> bool:
+        """Return whether a runtime is pinned for what has ended: the native stack has it in another version, or not at all."""
+        product = required.product
+        allowed = self.queries.allowed(product, [required.requirement.specifier])
+        if product.role != Role.LEAF or required.requirement.tool == "conda" or not allowed or not is_exact(allowed.text):
+            return False
         wanted = target.versions.get(product.id)
-        allowed = self.queries.allowed(product, [requirement.specifier])
+        return not self._admits(allowed.product, allowed.mask, wanted) if wanted else product.id in self._alone
+
+    def _moved(self, move: PlanMove, required: ProductRequirement, target: MigrationTarget) -> PinFinding | None:
+        """Return what is said of a package that goes with the ended ones and has to be the one of the native stack."""
+        product, requirement = required.product, required.requirement
+        wanted = target.versions.get(product.id)
+        if self._goes(required, target):
+            message = f"{product.name} is pinned for what has ended; the native build "
+            message += f"installs {wanted}" if wanted else "does without it"
+            edit = self._removed(required) if requirement.role is not RequirementRole.LOCKED else None
+            return PinFinding(required.located, BUILD, message, "remove this pin", (), (edit,) if edit else ())
         main = {known.product for known in self.guide.ended.values()}
-        if product.role == Role.LEAF:
-            if wanted and allowed and is_exact(allowed.text) and not self._admits(allowed.product, allowed.mask, wanted):
-                message = f"{product.name} is pinned for what has ended; the native build installs {wanted}"
-                self._add(required.located, BUILD, message, "remove this pin", (), ())
-            return
-        if product.id not in main and product.role != Role.COMPANION:
-            return
+        if requirement.tool == "conda" or (product.id not in main and product.role != Role.COMPANION):
+            return None
+        allowed = self.queries.allowed(product, [requirement.specifier])
         builds = self.queries.elements(product.id, allowed.mask) if allowed and requirement.specifier else []
         if builds and all(target.stack.device not in e.devices for e in builds) and "+" in requirement.specifier:
-            return  # a build for another device
+            return None  # a build for another device
+        if not requirement.specifier:
+            if any(one.product == product and one.requirement.specifier for one in move.plan.requirements):
+                return None  # what pins it says which build
+            named = sources_of(move.plan, requirement.step, requirement, self.queries).channels - {self.queries.own}
+            every = self.queries.facts.elements(product.id)
+            served = {c for e in every if target.stack.device in e.devices for c in e.channels}
+            if (named or move.plan.asks_unknown(self.queries)) and not named & served:
+                return None  # from an index for another device
         if wanted is None:
-            if allowed and requirement.specifier:
-                named = ", ".join(f"{p} {target.versions[p]}" for p in main)
-                message = f"no {product.name} is known to go with {named}"
-                self._add(required.located, BUILD, message, "take it out, or try the newest from the same index", (), ())
-            return
+            if not allowed or not requirement.specifier:
+                return None
+            beside = ", ".join(f"{p} {target.versions[p]}" for p in main)
+            message = f"no {product.name} is known to go with {beside}"
+            return PinFinding(required.located, BUILD, message, "take it out, or try the newest from the same index", (), ())
         declared = self._reading(required.document).kind in TABLES
         admitted = bool(allowed) and self._admits(product.id, allowed.mask if allowed else 0, wanted)
         if admitted and (declared or (is_exact(requirement.specifier) and "+" in requirement.specifier)):
-            return
+            return None
         name = _PINNED.match(requirement.text)
         own = self.queries.facts.distribution(product.id, wanted) or product.id
         new = f"{own}=={wanted}"
@@ -290,7 +350,7 @@ class Pins:
             text = f"{written}{name['extras'] or ''}=={wanted}"
             edits = self._pinned(move.plan, required, target, Edit(where.start, where.end, text))
         fix = f"write {new}, from {target.url}; it {target.where}"
-        self._add(required.located, BUILD, message, fix, (), edits)
+        return PinFinding(required.located, BUILD, message, fix, (), edits)
 
     def _admits(self, product: str, mask: int, version: str) -> bool:
         return any(e.version == version for e in self.queries.elements(product, mask))
@@ -304,12 +364,13 @@ class Pins:
         asked = {self.queries.channels.get(address(use.url)) for use in uses}
         if target.channel in asked or any(map(self._ends, uses)):
             return (edit,)
-        if reading.kind in LINES:
+        if reading.kind in (*LINES, "environment"):
             moved = [w for w in plan.requirements if w.product.id in target.versions and w.document is required.document]
             places = [place for w in moved if (place := place_of(w.document, w.located.statement))]
             start, end = line_bounds(required.document, min((place.start for place in places), default=edit.start))
             newline = "\r\n" if required.document.text[start:end].endswith("\r\n") else "\n"  # one line for all of a file
-            return (Edit(start, start, f"--extra-index-url {target.url}{newline}"), edit)
+            item = re.match(r"[ \t]*-[ \t]+", required.document.text[start:end]) if reading.kind not in LINES else None
+            return (Edit(start, start, f"{item[0] if item else ''}--extra-index-url {target.url}{newline}"), edit)
         if reading.kind in COMMANDS and required.requirement.tool in ("pip", "uv"):
             steps = (w for w in plan.requirements if w.requirement.step == required.requirement.step)
             if next((w for w in steps if w.product.id in target.versions), required) is not required:
