@@ -116,6 +116,13 @@ def days_later() -> int:
     return (current_day() - date.fromisoformat(os.environ[DATA_DAY])).days
 
 
+def without_age(said: str) -> str:
+    """Return remarks without the one that data have aged, in a run on a later day: it is said of every answer from then on."""
+    late = days_later() > 0
+    lines = said.splitlines(keepends=True)
+    return "".join(line for line in lines if not (late and line.startswith("remark: the data are ")))
+
+
 def last_read() -> date:
     """Return the day on which a document of the shipped data was read last, which may be after the day of the data."""
     files = (ROOT / "data").rglob("*.toml")

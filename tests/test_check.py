@@ -480,7 +480,7 @@ COMMAND = "pip install torch==2.5.0 intel-extension-for-pytorch==2.4.0\n"
 )
 def test_places_decide_what_speaks_and_how_loud(facts: Snapshot, path: str, text: str, expected: list[str]) -> None:
     """An error is what an installer reads in exact pins of one step; records, copies, fixtures and weak places are silent."""
-    of_one_pin = ("pin-yanked", "pin-vulnerable", "end-of-life")
+    of_one_pin = ("pin-yanked", "pin-vulnerable", "pin-outlived", "end-of-life")
     found = checking.check([TextDocument(path, text)], CheckContext(facts, clock())).findings
     assert [f"{f.rule} {f.level}" for f in found if f.rule not in of_one_pin] == expected
 
