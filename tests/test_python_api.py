@@ -64,6 +64,21 @@ def test_assert_compatible(tmp_path: Path) -> None:
             wrong()
 
 
+def test_whatever_is_wrong_is_an_error_of_ours(base: KnowledgeBase) -> None:
+    """Values of another kind, names that no system takes and answers made by hand end in a CompatkbError; any answer has a repr."""
+    made: Any = base.resolve("torch")._replace(stacks=())
+    assert "stacks=()" in repr(made)
+    wrong: tuple[Callable[[], object], ...] = (
+        lambda: base.check("a" * 5000),
+        lambda: base.resolve("torch", seconds="1"),  # type: ignore[arg-type]
+        lambda: base.resolve("torch", seconds=float("nan")),
+        made.to_dict,
+    )
+    for ask in wrong:
+        with pytest.raises(CompatkbError):
+            ask()
+
+
 QUESTIONS = (
     ("torch==2.8", "xpu"), ("torch==2.5.0", "ipex==2.4.0"), ("B580", "windows11"), ("transformers==4.50.0", "torch==2.6.0"),
     ("torch==2.7.1", "ipex==2.8.0", "py3.11"), ("torch==2.6", "torchvision", "cpu"), ("vllm", "cpu", "linux"),

@@ -12,7 +12,7 @@ from compatkb.core.clock import Clock, current_day
 from compatkb.engine.answer import Answer
 from compatkb.engine.answer import resolve as answer_of
 from compatkb.engine.stacks import Stack, SupportLink
-from compatkb.errors import DataError, UsageError
+from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request, parse_day
 from compatkb.store.cache import locate
@@ -34,31 +34,36 @@ _MOST_LINES = 10
 class ShownAnswer(Answer):
     """What compatkb says to a request; `stacks` best first. Its `repr` is the beginning of its first screen."""
 
-    _base: "KnowledgeBase"
+    _base: "KnowledgeBase | None" = None
 
     def to_dict(self) -> "AnswerJson":
         """Return the answer as `compatkb resolve --format json` prints it; docs/json.md describes it."""
-        return self._base.payload(self)
+        return self._knowing().payload(self)
+
+    def _knowing(self) -> "KnowledgeBase":
+        if self._base is None:
+            raise UsageError("this answer was made by hand; those that a KnowledgeBase returns can show themselves")
+        return self._base
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise UsageError("an answer cannot be pickled; keep what its to_dict() returns")
 
     def __repr__(self) -> str:
         """Return at most ten lines for people."""
-        lines = self._base.screen(self).splitlines()
+        lines = [super().__repr__()] if self._base is None else self._base.screen(self).splitlines()
         return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "..."])
 
     def _repr_html_(self) -> str:
         """Return the whole first screen, as notebooks show it."""
         from html import escape
 
-        return f"<pre>{escape(self._base.screen(self))}</pre>"
+        return f"<pre>{escape(self._knowing().screen(self))}</pre>"
 
 
 def _alone(
     method: Callable[Concatenate["KnowledgeBase", Arguments], Result],
 ) -> Callable[Concatenate["KnowledgeBase", Arguments], Result]:
-    """Let one thread at a time ask: questions share what they look up; raise DataError where the data cannot be read."""
+    """Let one thread at a time ask, since questions share what they look up; name what cannot be read as errors do."""
 
     @wraps(method)
     def asked(self: "KnowledgeBase", /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
@@ -67,6 +72,8 @@ def _alone(
                 return method(self, *arguments, **options)
             except DatabaseError as error:
                 raise DataError((f"the data cannot be read: {error}",)) from None
+            except OSError as error:
+                raise UnavailableError(f"{error.filename}: cannot be read: {error.strerror}") from None
 
     return asked
 
@@ -135,6 +142,8 @@ class KnowledgeBase:
         request = self.request(versions, words, *more, device=device, as_of=as_of, needs=needs, route=route)
         if seconds is None:
             return self._own(answer_of(self.facts, request))
+        if not isinstance(seconds, int | float) or not seconds >= 0:
+            raise UsageError(f"{seconds!r} is no number of seconds")
         end = process_time() + seconds
         return self._own(answer_of(self.facts, request, lambda: process_time() > end))
 
