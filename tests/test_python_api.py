@@ -65,7 +65,7 @@ def test_assert_compatible(tmp_path: Path) -> None:
 
 
 def test_whatever_is_wrong_is_an_error_of_ours(base: KnowledgeBase) -> None:
-    """Values of another kind, names that no system takes and answers made by hand end in a CompatkbError; any answer has a repr."""
+    """Values of another kind, names too long and answers made by hand end in a CompatkbError; any answer has a repr."""
     made: Any = base.resolve("torch")._replace(stacks=())
     assert "stacks=()" in repr(made)
     wrong: tuple[Callable[[], object], ...] = (
