@@ -144,17 +144,17 @@ def test_arguments_are_quoted_as_for_a_shell() -> None:
 
 def test_name_is_the_kind_unless_one_is_named() -> None:
     """A region that is named as a kind needs to say no kind."""
-    regions, _ = find_regions("<!-- compatkb:begin stats -->\n<!-- compatkb:end stats -->\n")
-    assert (regions[0].name, regions[0].kind) == ("stats", "stats")
+    regions, _ = find_regions("<!-- compatkb:begin replacements -->\n<!-- compatkb:end replacements -->\n")
+    assert (regions[0].name, regions[0].kind) == ("replacements", "replacements")
 
 
 def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
     """A region may follow an HTML tag without a blank line; what it holds is set off by one."""
-    text = "<details>\n<!-- compatkb:begin stats -->\n<!-- compatkb:end stats -->\n</details>\n"
+    text = "<details>\n<!-- compatkb:begin replacements -->\n<!-- compatkb:end replacements -->\n</details>\n"
     filled, regions, problems = Documents(facts).fill(text)
     assert problems == []
     assert len(regions) == 1
-    assert filled.startswith("<details>\n<!-- compatkb:begin stats -->\n\n| what |")
+    assert filled.startswith("<details>\n<!-- compatkb:begin replacements -->\n\n| before |")
     assert Documents(facts).fill(filled)[0] == filled
 
 
@@ -164,18 +164,18 @@ def test_regions_in_html_blocks_are_found(facts: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        pytest.param("kind=stat", "'stat' is no kind of region; did you mean stats?", id="kind"),
+        pytest.param("kind=wheel", "'wheel' is no kind of region; did you mean wheels?", id="kind"),
         pytest.param("kind=eol produkt=python", "'produkt' is no argument of eol; did you mean product?", id="argument"),
         pytest.param("kind=eol torch=2.4", "'torch' is no argument of eol", id="pin-where-none-is-taken"),
         pytest.param("kind=answer torsh=2.4", "no argument of answer and no product; did you mean torch?", id="no-product"),
-        pytest.param("kind=versions", "versions needs product=", id="missing"),
+        pytest.param("kind=wheels", "wheels needs product=", id="missing"),
         pytest.param("kind=eol product=", "product= has no value", id="empty"),
         pytest.param("kind=eol product=pyton", "'pyton' is not a product", id="unknown-product"),
         pytest.param("kind=eol ended=maybe", "ended=maybe: it is one of yes, no", id="choice"),
         pytest.param("kind=eol within=soon", "'soon' is not a span", id="span"),
-        pytest.param("kind=stats as-of=today", "'today' is not a date", id="day"),
-        pytest.param("kind=versions product=torch limit=0", "limit=0 is not a number", id="zero"),
-        pytest.param("kind=versions product=torch limit=9999999999", "is not a number", id="too-many"),
+        pytest.param("kind=eol as-of=today", "'today' is not a date", id="day"),
+        pytest.param("kind=wheels product=torch limit=0", "limit=0 is not a number", id="zero"),
+        pytest.param("kind=wheels product=torch limit=9999999999", "is not a number", id="too-many"),
         pytest.param("kind=answer torch=2.13.9 device=xpu", "torch has no version '2.13.9'", id="unknown-version"),
         pytest.param("kind=answer device=gpux", "unknown device", id="unknown-device"),
         pytest.param(
@@ -220,9 +220,9 @@ def test_all_mistakes_are_reported_and_nothing_is_written(tmp_path: Path, run: R
 @pytest.mark.long
 def test_day_is_that_of_the_data_and_never_the_clock(facts: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without as-of= a region is for the date of the data, whatever day it is."""
-    first = content(facts, "kind=stats")
+    first = content(facts, "kind=eol")
     monkeypatch.setenv("COMPATKB_TODAY", "2031-01-01")
-    assert content(facts, "kind=stats") == first == content(facts, f"kind=stats as-of={facts.meta['data_date']}")
+    assert content(facts, "kind=eol") == first == content(facts, f"kind=eol as-of={facts.meta['data_date']}")
     assert content(facts, "kind=eol product=python as-of=2031-01-01") != content(facts, "kind=eol product=python")
 
 
@@ -246,37 +246,6 @@ def test_last_supported_day_is_supported(facts: Snapshot) -> None:
     """A version ends after its last day, not on it."""
     last = next(row[0] for row in rows(content(facts, "kind=eol product=python")) if "3.10" in row[1])
     assert [last, "3.10", "supported"] in rows(content(facts, f"kind=eol product=python as-of={last[:10]}"))
-
-
-def test_versions_region_is_of_its_day(facts: Snapshot) -> None:
-    """Later releases and later yanks are not there; where only bounds of a yank are known, it says so."""
-    now = {row[0]: row for row in rows(content(facts, "kind=versions product=ipex"))}
-    then = {row[0]: row for row in rows(content(facts, "kind=versions product=ipex as-of=2024-08-26"))}
-    assert now["2.4.0"][1:3] == then["2.4.0"][1:3] == ["2024-08-14", "2.4.0"]
-    assert "2.5.0" in now
-    assert "2.5.0" not in then
-    assert "yanked; ended" in now["2.4.0"][3]
-    assert "maybe yanked by then" in then["2.4.0"][3]
-    assert next(iter(then)) == "2.4.0"
-
-
-def test_versions_region_is_cut_and_filtered(facts: Snapshot) -> None:
-    """limit= keeps the newest, device= the builds for it."""
-    every = rows(content(facts, "kind=versions product=torch"))
-    assert rows(content(facts, "kind=versions product=torch limit=3")) == every[:3]
-    for row in rows(content(facts, "kind=versions product=torch device=xpu")):
-        assert "+cpu" not in row[2]
-    assert len(rows(content(facts, "kind=versions product=python"))[0]) == 3  # no builds, no column
-    assert "no release here" in content(facts, "kind=versions product=torch as-of=2001-01-01")
-
-
-def test_versions_region_matches_the_list_command(facts: Snapshot, run: Runner) -> None:
-    """Every product's releases are those that `compatkb list` has, with their builds."""
-    for product in ("torch", "ipex", "torchvision", "python", "numpy"):
-        listed = json.loads(run("list", product, "--as-of", AS_OF, "--format", "json").out)["releases"]
-        assert [row[0] for row in rows(content(facts, f"kind=versions product={product} as-of={AS_OF}"))] == [
-            release["version"] for release in listed
-        ]
 
 
 @pytest.mark.long
@@ -379,12 +348,12 @@ def test_other_data_fill_regions_too(tmp_path: Path, run: Runner) -> None:
 
     data = data_directory(tmp_path / "some data", [product("torch", releases=["1.5.0"])])
     page = tmp_path / "page.md"
-    page.write_text("<!-- compatkb:begin v kind=versions product=torch -->\n<!-- compatkb:end v -->\n", encoding="utf-8")
+    page.write_text("<!-- compatkb:begin v kind=eol product=torch -->\n<!-- compatkb:end v -->\n", encoding="utf-8")
     done = run("docs", "check", str(page), "--data", str(data))
     assert done.code == 4
     assert f"run `compatkb docs render --data '{data}' {page}`" in done.err
     assert run("docs", "render", str(page), "--data", str(data)).code == 0
-    assert "| 1.5.0 | 2020-01-01 | 1.5.0 |  |" in page.read_text(encoding="utf-8")
+    assert "The data know of no end of life here" in page.read_text(encoding="utf-8")
 
 
 # -- files --------------------------------------------------------------------------------------------------------

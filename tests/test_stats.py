@@ -8,17 +8,12 @@ import pytest
 from builders import TODAY, build, claim, index, listing, needs, product, release, universe, verified
 
 from compatkb.authoring.loader import Files
-from compatkb.output.statistics import Statistics
 from compatkb.schema import SourceEntry
 from compatkb.store.reader import Snapshot
+from compatkb.web.figures import figures
 
 FILE = {"repo": "intel/one", "ref": "v1", "path": "README.md", "at": 3, "seen": TODAY}
 LATER = TODAY + timedelta(days=10)
-
-
-def said(stats: Statistics) -> str:
-    """Return the figures in words."""
-    return " ".join(figure for _, figure in stats.figures)
 
 
 def source(**fields: object) -> SourceEntry:
@@ -115,52 +110,26 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
 
 
 def test_counts(small: Snapshot) -> None:
-    """Releases, builds and requirements are counted once each, by kind, basis and origin."""
-    stats = Statistics(small, TODAY).content
-    assert (stats["products"], stats["builds"], stats["image_tags"]) == (9, 6, 0)
-    assert stats["requirements"]["kinds"] == {"needs": 3, "constrains": 1, "verified": 1, "breaks": 0}
-    assert stats["requirements"]["support"] == {"stated": 3, "observed": 1, "inferred": 1}
-    assert stats["requirements"]["support_people"] == {"stated": 3, "observed": 0, "inferred": 1}
-    packages = stats["end_of_life"][0]
-    assert (packages["role"], packages["products"], packages["releases"]) == ("package", 4, 6)
+    """Each is counted once: claims by kind, basis and origin, two lines of a file as one document."""
+    said = dict(figures(small, TODAY))
+    assert (said["products"], said["releases"].partition("with ")[2], said["image tags"]) == ("9", "6 builds", "0")
+    assert said["requirements"] == "5: needs 3, constrains 1, verified 1, breaks 0"
+    assert said["support"] == "stated 3 (60 %), observed 1 (20 %), inferred 1 (20 %)"
+    assert said["written by people"].startswith("4: stated 3 (75 %), observed 0 (0 %), inferred 1 (25 %)")
+    assert said["two independent documents"] == "1 (20 %) of requirements; of two publishers 1 (20 %)"
+    assert said["disputes"] == "2: 1 decided, 1 open"
 
 
-def test_independence_is_counted_by_document(small: Snapshot) -> None:
-    """Two lines of one file are one document; the sources of an inference do not say it."""
-    stats = Statistics(small, TODAY).content["requirements"]
-    assert tuple(stats["independent"].values()) == (5, 1, 1)
-    assert tuple(stats["independent_people"].values()) == (4, 1, 1)
-
-
-def test_disputes_are_decided_or_open(small: Snapshot) -> None:
-    """A claim in two disputes is one claim."""
-    assert Statistics(small, TODAY).content["disputes"] == {"total": 2, "decided": 1, "open": 1, "requirements": 2}
-
-
-def test_end_of_life_is_of_the_day(small: Snapshot) -> None:
-    """The last supported day is not past the end of life; the day after is."""
-    assert tuple(Statistics(small, TODAY).content["end_of_life"][0].values())[3:] == (1, 0, 1, 0)
-    assert tuple(Statistics(small, TODAY + timedelta(days=1)).content["end_of_life"][0].values())[3:] == (1, 1, 1, 0)
-
-
-def test_an_unpublished_end_is_no_rule(small: Snapshot) -> None:
-    """Releases whose maker publishes neither an end nor a rule are counted apart."""
-    leaves = Statistics(small, TODAY).content["end_of_life"][2]
-    assert [leaves[name] for name in ("releases", "with_end", "with_rule", "unpublished")] == [1, 0, 0, 1]
-
-
-def test_ages_are_of_the_day(small: Snapshot) -> None:
-    """The newest and the oldest reading are named with their ages; nothing is said of what was never observed."""
-    checks = {check["kind"]: check for check in Statistics(small, LATER).content["checks"]}
-    assert set(checks) == {"source", "index"}
-    assert checks["source"]["newest"] == TODAY.isoformat()
-    assert checks["source"]["oldest"] == (TODAY - timedelta(days=40)).isoformat()
-    assert checks["source"]["oldest_example"] == "products/a.toml elsewhere"
-    assert (checks["index"]["total"], checks["index"]["oldest_example"]) == (1, "index/b.toml")
-    text = said(Statistics(small, LATER))
-    assert "(10 days before)" in text
-    assert "(50 days before)" in text
-    assert "(110 days before)" in text
+def test_end_of_life_and_ages_are_of_the_day(small: Snapshot) -> None:
+    """The last supported day is not past the end; an unpublished end is no rule; what was never observed is not named."""
+    assert "1 (7 %) of releases, 0 past it, a rule covers 1 more; of 1 it" in dict(figures(small, TODAY))["end of life known"]
+    said = dict(figures(small, LATER))
+    assert ", 1 past it" in said["end of life known"]
+    assert "observations with an outcome" not in said
+    assert "(10 days before)" in said["cited sources"]
+    assert "(50 days before)" in said["cited sources"]
+    assert said["index listings"].startswith("1, newest check")
+    assert "(110 days before)" in said["index listings"]
 
 
 def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
@@ -193,21 +162,17 @@ def test_observations_by_level_and_outcome(tmp_path: Path) -> None:
     (data / "evidence" / "seen.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     knowledge = build_knowledge(load(data))
     add_observations(knowledge)
-    stats = Statistics(compiled(knowledge, tmp_path), TODAY)
-    observations = stats.content["observations"]
-    assert observations["levels"]["import"] == {"failed-import": 1, "ok": 2}
-    assert observations["levels"]["run"] == {"ok": 1}
-    assert (observations["total"], stats.content["requirements"]["total"]) == (5, 0)
-    seen = stats.content["checks"][-1]
-    assert (seen["kind"], seen["oldest"], seen["newest"]) == ("evidence", "2026-11-01", "2026-11-03")
-    assert "5: gate (not-checked 1), import (failed-import 1, ok 2), run (ok 1)" in said(stats)
+    said = dict(figures(compiled(knowledge, tmp_path), TODAY))
+    assert said["observations"] == "5: gate not-checked 1, import failed-import 1, import ok 2, run ok 1"
+    assert said["requirements"].startswith("0: ")
+    assert said["observations with an outcome"].startswith("4, newest check 2026-11-03")
+    assert "oldest 2026-11-01" in said["observations with an outcome"]
 
 
 def test_empty_knowledge_has_figures(tmp_path: Path) -> None:
     """Without a requirement there is no share, and no division by nothing."""
-    stats = Statistics(universe(tmp_path, [product("torch", releases=[])]), TODAY)
-    assert stats.content["requirements"]["total"] == 0
-    assert "0 (0 %)" in said(stats)
+    said = dict(figures(universe(tmp_path, [product("torch", releases=[])]), TODAY))
+    assert said["support"] == "stated 0 (0 %), observed 0 (0 %), inferred 0 (0 %)"
 
 
 @pytest.mark.long
@@ -215,14 +180,9 @@ def test_real_figures_agree_with_the_files(facts: Snapshot, files: Files) -> Non
     """Counted from the snapshot, requirements, disputes and sources are as many as the files write."""
     from compatkb.authoring.disputes import disputes_of
 
-    stats = Statistics(facts, TODAY).content
-    requirements = stats["requirements"]
-    claims = sum(len(file.claim) + (file.product.built_with is not None) for file in files.products)
-    assert sum(requirements["support_people"].values()) == claims
-    assert stats["disputes"]["total"] == len(list(disputes_of(files)))
-    assert stats["image_tags"] == sum(len(file.tag) for file in files.images)
-    assert stats["checks"][0]["total"] == sum(
-        len(file.source) for group in (files.products, files.images, (files.channels,)) for file in group
-    )
-    assert sum(requirements["kinds"].values()) == sum(requirements["support"].values()) == requirements["total"]
-    assert requirements["independent"]["two_publishers"] <= requirements["independent"]["two_documents"]
+    said = {name: int(text.split()[0].strip(":,")) for name, text in figures(facts, TODAY) if text[0].isdigit()}
+    assert said["written by people"] == sum(len(f.claim) + (f.product.built_with is not None) for f in files.products)
+    assert said["disputes"] == len(list(disputes_of(files)))
+    assert said["image tags"] == sum(len(file.tag) for file in files.images)
+    groups = (files.products, files.images, (files.channels,))
+    assert said["cited sources"] == sum(len(file.source) for group in groups for file in group)

@@ -10,13 +10,13 @@ from compatkb.headline_options import HEADLINES
 from compatkb.output import messages, timeline
 from compatkb.output.issue_text import spec_in_words
 from compatkb.output.labels import Names, series_of
-from compatkb.output.statistics import Statistics
 from compatkb.output.things import BuildView
 from compatkb.output.view import AnswerView
 from compatkb.web.answer_view import WORDS, recipes, shown_of
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.asker import Record
 from compatkb.web.choices import SHORT
+from compatkb.web.figures import figures
 from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, gpu_path, release_path
@@ -355,9 +355,9 @@ def timeline_page(site: Site) -> str:
 
 def about_page(site: Site) -> str:
     """Return what the verdicts mean, and how large and how fresh the data are."""
-    figures = Statistics(site.facts, site.asker.clock.day).figures
     return site.render(
-        "about.html", "about.html", "About the data – compatkb", figures=figures, meanings=MEANINGS, words=WORDS,
+        "about.html", "about.html", "About the data – compatkb", meanings=MEANINGS, words=WORDS,
+        figures=figures(site.facts, site.asker.clock.day),
         description="Coverage, dates and what the verdicts mean.",
     )  # fmt: skip
 
