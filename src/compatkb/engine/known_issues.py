@@ -212,8 +212,17 @@ class KnownIssues:
 
     def clean_cures(self, issue: KnownIssue, place: Surroundings) -> tuple[IssueCure, ...]:
         """Return the cures of an issue that bring no grave issue to a place that has it: steps, and releases."""
-        there_already = self.grave_at(place) | {issue.id}
-        return tuple(cure for cure in issue.cures if not self.grave_at(self._cured(cure, place)) - there_already)
+        return tuple(cure for cure in issue.cures if not self._brings(cure, issue, place))
+
+    def _brings(self, cure: IssueCure, issue: KnownIssue, place: Surroundings) -> bool:
+        """Return whether a place has another grave issue after a cure than before: one about what the cure changes."""
+        after = self._cured(cure, place)
+        return any(
+            all(self.holds(condition, after) for condition in other.conditions)
+            and not all(self.holds(condition, place) for condition in other.conditions)
+            for other in self._grave
+            if other is not issue and any(condition.product == cure.product for condition in other.conditions)
+        )
 
     def _cured(self, cure: IssueCure, place: Surroundings) -> Surroundings:
         """Return a place after a cure: with the newest release that it names, of the builds that the place has."""

@@ -29,6 +29,7 @@ _DOCUMENTS: dict[str, Any] = {
     "products": _document(products=list[types.ProductRowJson]),
     "product": types.ProductDocument,
     "release": _document(product=str, releases=list[types.ReleaseJson]),
+    "claims": _document(product=str, claims=list[types.ClaimJson]),
     "stacks": _document(stacks=list[types.SeriesBestJson]),
     "images": _document(repositories=list[types.RepositoryJson]),
     "eol": _document(within_days=types.Count, ends=list[types.EndJson], rules=list[types.ProductEndRuleJson]),

@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from compatkb.core.clock import later
@@ -16,9 +17,8 @@ from compatkb.output.labels import SYSTEM, Names
 from compatkb.output.machine import MachineText
 from compatkb.output.payload import claim_payloads
 from compatkb.request.lookup import find_versions, is_newer, newer_version
-from compatkb.store.queries.products import (
-    SupportRule,
-)
+from compatkb.store.queries.products import SupportRule
+from compatkb.store.queries.provenance import ObservationRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product, picked
 from compatkb.store.suggestions import Suggestions
@@ -191,14 +191,23 @@ class Catalog(Names):
 
     def _links(self, product: Product, build: Any) -> list[Content]:
         """Return, by platform, what the libraries of a build need of the machine and other packages, where that was read."""
-        name, links = build.distribution or product.distribution, []
+        named = (build.distribution or product.distribution, build.version)
+        return [
+            {
+                **picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"),
+                "conflict": seen.detail if seen.outcome == "conflict" else None,
+            }
+            for seen in (self._linked.get(named, ()) if "default" in build.channels else ())
+        ]  # fmt: skip
+
+    @cached_property
+    def _linked(self) -> dict[tuple[str | None, str], list[ObservationRecord]]:
+        """What was seen of the libraries of one build alone, by its distribution and version."""
+        found: dict[tuple[str | None, str], list[ObservationRecord]] = {}
         for seen in self.facts.observations("symbols"):
-            if seen.packages == {name: build.version} and (seen.needs or seen.unlinked) and "default" in build.channels:
-                conflict = seen.detail if seen.outcome == "conflict" else None
-                links.append(
-                    {**picked(seen, "os arch"), "seen": seen.checked, **picked(seen, "needs unlinked"), "conflict": conflict}
-                )
-        return links
+            if len(seen.packages) == 1 and (seen.needs or seen.unlinked):
+                found.setdefault(next(iter(seen.packages.items())), []).append(seen)
+        return found
 
     def _wheels(self, product: Product, build: Element) -> list[Content]:
         """Return, by family of systems and architecture, the Pythons with wheels, without those that a claim excludes."""

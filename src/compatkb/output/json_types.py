@@ -633,7 +633,7 @@ class ReleaseJson(TypedDict):
     sources: list[SourceJson]
     builds: list[BuildJson]
     claims: list[ClaimJson]
-    claimed_by: list[ClaimJson]
+    claimed_by: list[str]
     disputes: list[DisputeJson]
     features: list[dict[str, Any]]
     machine: dict[str, list[Any]]

@@ -29,6 +29,9 @@ FILES = {
         "One release: builds, claims, disputes, sources. Signs of the version that no file name has are underscores.",
         (_PRODUCT, ("version", "a version, as products/{product}.json lists them")),
     ),
+    "claims/{product}.json": Path(
+        "claims", "What other products say of a product, each claim once; releases name them by id.", (_PRODUCT,)
+    ),
     "latest/{product}.json": Path("latest", "The newest release of a product, and of each of its series.", (_PRODUCT,)),
     "stacks.json": Path("stacks", "The best stacks of every device and series."),
     "images.json": Path("images", "Every image tag and what it is declared to hold."),

@@ -49,6 +49,7 @@ class Asker:
         """Return what `show PRODUCT --format json` prints."""
         return self.catalog.edition.record(self.catalog.product(self.facts.products[product]))
 
+    @memoized
     def release(self, product: str, version: str) -> Record:
         """Return what `show PRODUCT VERSION --format json` prints."""
         releases = self.catalog.chosen(self.facts.products[product], version)

@@ -75,12 +75,23 @@ def release_page(site: Site, product: str, version: str, path: str) -> str:
     return site.render(
         "release.html", path, f"{title} – compatkb", section="products.html", head=head, entry=entry, listed=listed,
         heading=title, replaced=_replaced(site, head), answers=list(_answers(site, product, version, entry)),
+        required=_alike(entry["claimed_by"]), data=site.claims_file(product),
         newer=versions[place - 1] if place > 0 else "", older=versions[place + 1] if 0 <= place < len(versions) - 1 else "",
         advisories=_advisories(site, product, version), words=WORDS, kinds=KINDS, plain=named,
         terms=lambda to: messages.terms(to, named), release_path=release_path, file_name=file_name,
         state=_state(listed, entry), support=site.asker.catalog.support_of(site.facts.products[product], entry),
         description=f"{title}: state, command, what goes with it, sources.",
     )  # fmt: skip
+
+
+def _alike(claims: list[Record]) -> list[Record]:
+    """Return claims, those of several versions of a product that say the same as one, with the sources of the newest."""
+    merged: dict[str, Record] = {}
+    for claim in claims:
+        name, _, version = claim["of"].partition("==")
+        said = repr((name, [claim.get(member) for member in ("kind", "to", "when", "basis", "reason", "note", "disputes")]))
+        merged.setdefault(said, {**claim, "more": []})["more"].append(version)
+    return [{**claim, "more": claim["more"][1:]} for claim in merged.values()]
 
 
 def _state(listed: Record | None, entry: Record) -> str:

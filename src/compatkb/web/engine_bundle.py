@@ -96,7 +96,7 @@ def engine_files(site: Site, snapshot: Path, pyodide: Pyodide) -> dict[str, byte
 def engine_size(snapshot: Path, pyodide: Pyodide) -> str:
     """Return about how much a browser loads, compressed, for people."""
     parts = [snapshot.read_bytes(), *pyodide.files.values()]
-    total = sum(len(gzip.compress(part, 6)) for part in parts) + sum(size for _, size in _library_sizes())
+    total = sum(len(gzip.compress(part, 4)) for part in parts) + sum(size for _, size in _library_sizes())
     return f"{total / 1_000_000:.1f} MB"
 
 
@@ -120,7 +120,7 @@ def _settings(site: Site) -> bytes:
 def _bundle(snapshot: Path, settings: bytes) -> bytes:
     """Return the archive of program, libraries, templates and data; the same content makes the same bytes."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, path in sorted(_program()):
             _add(archive, name, path.read_bytes())
         for path in sorted((sources() / "templates").glob("*.html")):

@@ -83,10 +83,13 @@ class MachineFiles:
             shapes = (self.latest, self.endoflife, self.renovate) if self.site.live or product.role != Role.LEAF else ()
             for shape in shapes:
                 yield f"{shape.__name__}/{name}.json", partial(_made, shape, product.id)
-            for release in self.facts.releases_of(product.id):
-                if self.site.release_page(product.id, release.version) and (self.site.live or product.id in providers):
-                    at = f"releases/{name}/{file_name(release.version)}.json"
-                    yield at, partial(_made, self.one_release, product.id, release.version)
+            if not self.site.live and product.id not in providers:
+                continue
+            versions = [r.version for r in self.facts.releases_of(product.id) if self.site.release_page(product.id, r.version)]
+            for version in versions:
+                at = f"releases/{name}/{file_name(version)}.json"
+                yield at, partial(_made, self.one_release, product.id, version)
+            yield f"claims/{name}.json", partial(_made, self.claims, product.id, versions)
         for question in self.site.written:
             at = answer_path(question, self.site.main).removesuffix(".html")
             yield f"answers/{at}.json", partial(self._answer, question)
@@ -100,13 +103,19 @@ class MachineFiles:
         return one == other or not any(first <= (release.eol or "") < last for release in self.facts.releases())
 
     def _answer(self, question: PageQuestion) -> str:
-        return _text(answer_payload(self.asker.view(question)), 2)
+        return _text(answer_payload(self.asker.view(question)))
 
     def one_release(self, product: str, version: str) -> dict[str, Any]:
-        """Return what `show` prints of this release alone, where its version is a word for several."""
+        """Return what `show` prints of this release alone; what others say of it, which is long and much alike, by its ids."""
         content = self.records.release(product, version)
-        entries = [entry for entry in content["releases"] if entry["version"] == version]
-        return {**content, "releases": entries or content["releases"]}
+        entries = [entry for entry in content["releases"] if entry["version"] == version] or content["releases"]
+        return {**content, "releases": [{**e, "claimed_by": [claim["id"] for claim in e["claimed_by"]]} for e in entries]}
+
+    def claims(self, product: str, versions: list[str]) -> dict[str, Any]:
+        """Return what others say of these releases, each claim once."""
+        releases = (entry for version in versions for entry in self.records.release(product, version)["releases"])
+        claims = {claim["id"]: claim for entry in releases for claim in entry["claimed_by"]}
+        return {**self.edition.head, "product": product, "claims": list(claims.values())}
 
     def latest(self, product: str) -> dict[str, Any]:
         """Return the newest release of a product and of each series: yanked and pre-release ones where nothing else is."""
@@ -266,8 +275,9 @@ def _is_day(text: str | None) -> bool:
     return bool(text) and len(text or "") == len("YYYY-MM-DD")
 
 
-def _text(content: Any, indent: int = 1) -> str:
-    return json.dumps(content, indent=indent, ensure_ascii=False) + "\n"
+def _text(content: Any) -> str:
+    """Return JSON in one line: a quarter of these files would be indentation."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 _PAGES = {

@@ -71,7 +71,7 @@ def environment() -> Environment:
     env = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     env.globals |= {"recipes": recipes, "not_installable": messages.not_installable, "platforms": platforms}
     env.filters |= {"prose": prose, "chunks": chunks, "short": short, "sentence": lambda text: prose(messages.sentence(text))}
-    env.filters |= {"mark": disputes.mark, "issue": issue_line, "day": day_text}
+    env.filters |= {"mark": disputes.mark, "issue": issue_line, "day": day_text, "pair": lambda one: (one["text"], one["url"])}
     return env
 
 
@@ -174,6 +174,11 @@ class Site:
     def release_page(self, product: str, version: str) -> str:
         """Return the path of a release's page, empty where there is none."""
         return release_path(product, version) if (product, version) in self._released else ""
+
+    def claims_file(self, product: str) -> str:
+        """Return the path of the file of what others say of a product, empty where there is none."""
+        is_written = self.live or product in {route.provider for route in self.facts.routes}
+        return f"api/v1/claims/{file_name(product)}.json" if is_written else ""
 
     def at(self, path: str) -> str:
         """Return the address of a page where the site is to be found; its folder for the front page."""

@@ -18,6 +18,7 @@ from compatkb.store.records import Request
 
 Parameters = Iterable[tuple[str, str]]
 MOST_CHARACTERS, MOST_WORDS, MOST_QUOTED = 1000, 40, 5000
+_NAMES = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
 
 
 class PageQuestion(NamedTuple):
@@ -37,9 +38,8 @@ class PageQuestion(NamedTuple):
 
     def parameters(self) -> list[tuple[str, str]]:
         """Return the parameters of an address that asks this."""
-        names = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
         parameters = [("device", device) for device in self.devices]
-        parameters += [(names[product], text) for product, text in self.options]
+        parameters += [(_NAMES[product], text) for product, text in self.options]
         parameters += [("q", shlex.join(self.words))] if self.words else []
         parameters += [("needs", need) for need in self.needs]
         parameters += [("route", self.route)] if self.route else []

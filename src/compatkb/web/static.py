@@ -173,7 +173,7 @@ def _plain(aliases: Iterable[str]) -> list[str]:
 
 
 _MAIN = re.compile(r"<title>(.*?)</title>.*<main[^>]*>(.*)</main>", re.DOTALL)
-_BREAK = re.compile(r"<(?:a class=.b|option|li|tr|details|select)\b")
+_BREAK = re.compile(r"<(?:a class=.b|input type=.hidden|option|li|tr|details|select)\b")
 """Where a line of the sheet may begin beside where one does: what is between is the same on many pages."""
 
 
