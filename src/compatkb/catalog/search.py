@@ -1,6 +1,6 @@
 """Full-text search of the knowledge base: every word must match; names weigh more than remarks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from compatkb.core.names import SEARCH_WORD, close, word_key
@@ -60,20 +60,37 @@ def search(facts: Snapshot, words: Sequence[str], day: date) -> SearchResult:
     return SearchResult(wanted, (), alone, tuple(near))
 
 
+def kind_of(word: str) -> str | None:
+    """Return the kind of records that a word names: `images` is one."""
+    return next((kind for kind in KINDS if word in (kind, f"{kind}s", f"{kind[:-1]}ies")), None)
+
+
 def _of_kind(facts: Snapshot, wanted: Sequence[str], until: int) -> list[SearchRecord]:
     """Return the records of the kinds that are named, which have the other words: the images of `image vllm`."""
-    kinds = {kind for kind in KINDS if kind in wanted or f"{kind}s" in wanted}
-    words = tuple(word for word in wanted if word.removesuffix("s") not in kinds)
-    records = facts.search_records(words, until) if kinds and words else ()
+    kinds = {kind for word in wanted if (kind := kind_of(word))}
+    words = tuple(word for word in wanted if not kind_of(word))
+    if not words:  # all that there is of a kind; of images that is one for each repository
+        return [record for kind in kinds for record in _all_of(facts, kind)]
+    records = facts.search_records(words, until) if kinds else ()
     key = word_key(" ".join(words))
     return sorted((record for record in records if record.kind in kinds), key=lambda record: _order(record, key))
+
+
+def _all_of(facts: Snapshot, kind: str) -> Iterable[SearchRecord]:
+    """Return the records of a kind; where they are parts of a whole, such as the tags of a repository, the whole."""
+    wholes: dict[str, list[SearchRecord]] = {}
+    for record in facts.records_of_kind(kind):
+        wholes.setdefault(record.title.partition(":")[0] if kind == "image" else record.title, []).append(record)
+    for title, (first, *more) in wholes.items():
+        yield first._replace(title=title, command=first.command.replace(first.title, title)) if more else first
 
 
 def _order(record: SearchRecord, key: str) -> tuple[int, bool, int, int, int]:
     """Return what sorts records, the best first: those whose name was typed, begun, then as well as the words match."""
     exact = 0 if key not in record.keys else 2 if record.kind in _NAMED else 1
     begun = any(name.startswith(key) for name in record.keys)
-    return (-exact, not begun, round(record.rank), KINDS.index(record.kind), record.place)
+    place = -record.place if record.kind == "image" else record.place  # the newest tag first, as other releases
+    return (-exact, not begun, round(record.rank), KINDS.index(record.kind), place)
 
 
 def _is_within(record: SearchRecord, text: str) -> bool:

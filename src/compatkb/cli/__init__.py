@@ -139,10 +139,17 @@ def _unexpected(error: Exception) -> int:
 def _as_option(argv: list[str]) -> list[str]:
     """Return the words as the program reads them.
 
-    `version`, `help [COMMAND]`, `update` and nothing at all are what people mean by them; `data lint` is `lint`.
+    `version`, `help [COMMAND]`, `update` and nothing at all are what people mean by them; `data lint` is `lint`. A kind of
+    records is searched: `images vllm`, `list images`, `show vllm images`.
     """
-    from compatkb.cli.app import CURATING
+    from compatkb.catalog.search import kind_of
+    from compatkb.cli.app import COMMANDS, CURATING
 
+    lead = int(argv[:1] in (["list"], ["show"]))
+    if argv and (kind := next((word for word in argv[lead : 3 * lead or 1] if kind_of(word)), None)):
+        said = [word for word in argv[lead:] if word != kind]
+        command = {"product": "list"}.get(str(kind_of(kind)), f"{kind_of(kind)}s")
+        return [command, *said] if command in COMMANDS else ["search", *said, kind]
     if argv[:1] == ["data"] and argv[1:2] and argv[1] in CURATING:
         return argv[1:]
     known = {"version": ["--version"], "help": [*argv[1:], "--help"], "update": ["data", "update"]}
@@ -236,8 +243,9 @@ def _meant(argv: Sequence[str]) -> str:
     typed = " ".join(argv)
     read = read_typed(facts, typed, clock)
     meant: list[str] = []
-    if len(read.words) > len(read.aside):
-        meant = ["resolve", *read.words]
+    pins = [aside.meant[0] for aside in read.aside if "==" in "".join(aside.meant[:1])]  # a version without its product
+    if len(read.words) + len(pins) > len(read.aside) - len(pins):
+        meant = ["resolve", *pins, *read.words]
     elif any((product := facts.product(word)) and product.id in facts.successors for word in typed.split()):
         meant = ["migrate", "."]
     elif diagnose(facts, typed, clock).candidates:

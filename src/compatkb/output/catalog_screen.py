@@ -140,13 +140,13 @@ class CatalogScreen(Catalog):
             text = "\n".join(f"{product.id} {_release_lines(entry, self.day)}" for entry in releases)
             return [*map(Line, text.splitlines()), *self.edition.footer()]
         blocks: list[Block] = []
-        said: tuple[str, str] = ("", "")
+        said = ""
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            told = (messages.first_sentence(self.support_of(product, entry)), _notices(entry["security"]))
-            support, security = ("" if text == before else text for text, before in zip(told, said, strict=True))
-            blocks += self._one(product, entry, support, security)  # what is alike is said once for both
-            said = told
+            support, notices = messages.first_sentence(self.support_of(product, entry)), _notices(entry["security"])
+            alike = f"as {product.label} {releases[number - 1]['version']}" if number and notices == said else notices
+            blocks += self._one(product, entry, support, alike if notices else "")  # what is long is said once for both
+            said = notices
         if len(releases) > _RELEASES:
             rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
             blocks.append(Block([BLANK, *labelled("more", rest)]))
@@ -193,10 +193,14 @@ class CatalogScreen(Catalog):
             )
         )
         most = _BUILDS if len(builds) <= _BUILDS else 1
-        for number, build in enumerate(builds[:most]):
-            yield "builds", self._build(build, foreign.get(build["version"])), 1 + number
+        alike: dict[str, list[str]] = {}  # builds by their wheels
+        for build in builds[:most]:
+            alike.setdefault(self._wheels_of(build), []).append(self._build(build, foreign.get(build["version"])))
+        for number, (wheels, heads) in enumerate(alike.items()):
+            between = ": " if wheels and len(heads) > 1 else ", " if wheels else ""
+            yield "builds", f"{listed(heads, ', and')}{between}{wheels}", min(number, 1)
         yield "builds", ", ".join(build["version"] for build in builds[most:]), 1
-        yield "builds", f"for other devices: {', '.join(others)}" if others else "", 2
+        yield "builds", f"for other devices: {', '.join(others)}" if others else "", 3
 
     def _claim_rows(self, product: Product, entry: Content) -> Iterator[Row]:
         """Yield what a release says of others, and others of it; what is alike under several conditions is said once."""
@@ -217,7 +221,8 @@ class CatalogScreen(Catalog):
                 f"{text} ({' or '.join(dict.fromkeys(conditions))})" if all(conditions) else text
                 for text, conditions in texts.items()
             ]
-            yield label, shortened(shown) if label == "platforms" else "; ".join(shown), 2
+            text = shortened(shown) if label == "platforms" else "; ".join(shown)
+            yield label, text, 1 if label == "works with" else 2
 
     def _libraries(self, product: Product, entry: Content) -> str:
         """Return what a build links, on the commonest machine for which most was read."""
@@ -267,11 +272,16 @@ class CatalogScreen(Catalog):
         return bool(link["unlinked"]), -self.facts.families.index(link["os"]), -self.facts.grid["arch"].index(link["arch"])
 
     def _build(self, build: Content, kind: str | None) -> str:
-        """Return a build with what it is for (the `kind` of device that it was compiled for), where it is, and its wheels."""
+        """Return a build with what it is for (the `kind` of device that it was compiled for), its state, and where it is."""
         devices = listed([self.value("device", device) for device in ([kind] if kind else build["devices"])])
         state = [build["stage"]] if build["stage"] != "stable" else []
         state += ["yanked"] if build["yanked"] else []
         where = listed([self._channel(channel) for channel in build["channels"]], "or")
+        parts = [f"{build['version']} for {devices or 'any device'}", where, *state]
+        return ", ".join(part for part in parts if part)
+
+    def _wheels_of(self, build: Content) -> str:
+        """Return the systems and Pythons of a build's wheels, those with the same Pythons together."""
         pythons: dict[str, set[str]] = {}
         archs: dict[str, set[str]] = {}
         for wheel in build["wheels"]:  # apart by architecture, and by whether they were seen
@@ -280,11 +290,10 @@ class CatalogScreen(Catalog):
         order = self.facts.grid["python"]
         usual = {name for n, name in enumerate(self.facts.grid["arch"]) if self.facts.usual["arch"] >> n & 1}
         other = {system: f" ({', '.join(sorted(names))})" for system, names in archs.items() if not names & usual}
-        wheels = [
-            f"{self.value('os', system)}{other.get(system, '')} {ranges(names, order)}" for system, names in pythons.items()
-        ]
-        parts = [f"{build['version']} for {devices or 'any device'}", where, "; ".join(wheels), ", ".join(state)]
-        return ", ".join(part for part in parts if part)
+        alike: dict[str, list[str]] = {}
+        for system, names in pythons.items():
+            alike.setdefault(ranges(names, order), []).append(f"{self.value('os', system)}{other.get(system, '')}")
+        return "; ".join(f"{listed(systems)} {names}" for names, systems in alike.items())
 
     def _channel(self, channel: str) -> str:
         known = next((c for c in self.facts.channels if c.id == channel), None)

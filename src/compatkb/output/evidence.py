@@ -10,7 +10,7 @@ from compatkb.engine.stacks import Stack
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, value_of
 from compatkb.output.open_points import OpenPoints
-from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, listed, shortened
+from compatkb.output.things import BuildView, ClaimView, FirstImage, Link, listed, shortened, systems_listed
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Sources
 
@@ -70,7 +70,7 @@ class Evidence(OpenPoints):
         known = self.values(HARDWARE, self.stack.known.get(HARDWARE, ()))
         few = shortened(name.removeprefix("Intel ") for name in known)
         systems = self.values(SYSTEM, self.stack.os)
-        return f"{few} on {listed(systems)}" if len(systems) <= _FEW else few
+        return f"{few} on {systems_listed(systems)}" if len(systems) <= _FEW else few
 
     def _said(self, claim: ClaimView) -> str:
         """Return that one build requires, or was documented or run with, another one; empty for what only excludes."""

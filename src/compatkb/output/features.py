@@ -46,6 +46,7 @@ class Features:
         self.product = self.pin.product if self.pin else next(iter(asked.bare if asked else ()), None)
         placed = asked and (asked.names_devices or asked.pin(HARDWARE))
         self.devices = asked.devices if asked and placed else None
+        self.hardware = asked.pin(HARDWARE) if asked else None
         system = asked.pin(SYSTEM) if asked else None
         self.systems = {facts.family(e.version) for e in facts.elements(SYSTEM).of(system.mask)} if system else None
 
@@ -100,17 +101,17 @@ class Features:
             said = [s for s in self._statements() if s["feature"] == entry["id"] and s["of"] == of]
             systems = self._systems(said)
             rows, assumed = [], []
-            for device in self._devices(said):
-                cells = []
+            for device, parts in self._devices(said):
+                cells, head = [], self._head(device, parts)
                 for system in systems:
-                    span, start = _spans(self._series(of, device, system, said))
+                    span, start = _spans(self._series(of, (device, parts), system, said))
                     notes = dict.fromkeys(
-                        s["note"] for s in said if s["note"] and _NEEDS.match(s["note"]) and _of(s, device, system)
+                        s["note"] for s in said if s["note"] and _NEEDS.match(s["note"]) and _of(s, device, parts, system)
                     )
                     cells.append("; ".join([span, *(note.rstrip(".").replace("Needs", "requires") for note in notes)]))
-                    where = " on ".join(self.names.value(*place) for place in ((DEVICE, device), (SYSTEM, system)) if place[1])
+                    where = " on ".join([*([head] if device else []), *([self.names.value(SYSTEM, system)] if system else [])])
                     assumed += [f"{where}, {start} and newer".strip()] if start else []
-                rows.append((self.names.value(DEVICE, device) if device else "any device", *cells))
+                rows.append((head, *cells))
             title = entry["id"] if of == entry["product"] else f"{entry['id']} in {self.names.label(of)}"
             yield Table((title, *self._heads(systems)), tuple(rows))
             if assumed:
@@ -123,21 +124,42 @@ class Features:
         systems, rows = self._systems(every), []
         for feature in dict.fromkeys(s["feature"] for s in every):
             said = [s for s in every if s["feature"] == feature]
-            for device in self._devices(said):
-                series = [self._series(self.pin.product, device, system, said) for system in systems]
+            for device, parts in self._devices(said):
+                series = [self._series(self.pin.product, (device, parts), system, said) for system in systems]
                 cells = (" to ".join(dict.fromkeys(_word(*each[1:]) for each in found)) or "no build" for found in series)
-                rows += (
-                    [(f"{feature}, {self.names.value(DEVICE, device)}" if device else feature, *cells)] if any(series) else []
-                )
+                rows += [(f"{feature}, {self._head(device, parts)}" if device else feature, *cells)] if any(series) else []
         if rows:
             yield Table((self.names.pin(self.pin), *self._heads(systems)), tuple(rows))
         else:
             yield Paragraph(f"No feature of {self.names.pin(self.pin)} is in the data here.")
 
-    def _devices(self, said: list[Content]) -> list[str]:
-        """Return the devices of which something is said and that are asked for; an empty one stands for any."""
-        named = list(dict.fromkeys(d for s in said for d in s["when"].get(DEVICE, ())))
-        return [d for d in named if self.devices is None or d in self.devices] if named else [""]
+    def _devices(self, said: list[Content]) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the devices of which something is said and that are asked for, each with hardware that it is said of.
+
+        An empty device stands for any, no hardware for what is said of all. Hardware that is asked for stands alone, with all
+        values that it is part of and that something is said of.
+        """
+        named = dict.fromkeys(d for s in said for d in s["when"].get(DEVICE, ())) or [""]
+        places: list[tuple[str, tuple[str, ...]]] = []
+        for device in (d for d in named if not d or self.devices is None or d in self.devices):
+            own = [s["when"].get(HARDWARE, ()) for s in said if not device or device in s["when"].get(DEVICE, (device,))]
+            parts = dict.fromkeys(part for several in own for part in several)
+            if self.hardware:
+                pinned = self.hardware.mask
+                places.append(
+                    (device, tuple(part for part in parts if (self.facts.word(HARDWARE, part) or 0) & pinned == pinned))
+                )
+            else:
+                places += [(device, ())] if not all(own) else []
+                places += [(device, (part,)) for part in parts]
+        return places
+
+    def _head(self, device: str, parts: tuple[str, ...]) -> str:
+        """Return what a row is about: the hardware that is asked for, else the device and the hardware that it differs by."""
+        of = [self.names.value(DEVICE, device)] if device else []
+        if self.hardware:
+            return ", ".join([self.names.pin(self.hardware), *(of if len(self.devices or ()) > 1 else ())])
+        return ", ".join([*of, *self.names.values(HARDWARE, parts)]) or "any device"
 
     def _systems(self, said: list[Content]) -> list[str]:
         """Return the systems, likewise."""
@@ -147,9 +169,12 @@ class Features:
     def _heads(self, systems: list[str]) -> list[str]:
         return [self.names.value(SYSTEM, system) if system else "releases" for system in systems]
 
-    def _series(self, of: str, device: str, system: str, said: list[Content]) -> list[tuple[str, str | None, bool]]:
+    def _series(
+        self, of: str, place: tuple[str, tuple[str, ...]], system: str, said: list[Content]
+    ) -> list[tuple[str, str | None, bool]]:
         """Return each series that has builds for a device, oldest first, its status there, and whether that is assumed."""
         found = []
+        device, parts = place
         elements, wanted = self.facts.elements(of), self.pin.mask if self.pin and self.pin.product == of else -1
         spoken = reduce(or_, (s["mask"] for s in said if s["status"] not in _DENIALS), 0)
         groups = [mask & wanted for mask in self.facts.series(of) if mask & wanted]
@@ -157,7 +182,8 @@ class Features:
         for mask in groups[first:]:
             if device and not any(not e.devices or device in e.devices for e in elements.of(mask)):
                 continue
-            holding = [s for s in said if s["mask"] & mask and _of(s, device, system)]
+            holding = [s for s in said if s["mask"] & mask and _of(s, device, parts, system)]
+            holding = [s for s in holding if s["when"].get(HARDWARE)] or holding  # what names the hardware says more of it
             best = min(holding, key=lambda s: (_ORDER.index(s["status"]), s["basis"] == "inferred"), default=None)
             name = series_name(elements[mask.bit_length() - 1].release, self.facts.products[of].series)
             status, basis = (best["status"], best["basis"]) if best else (None, "")
@@ -165,10 +191,11 @@ class Features:
         return found
 
 
-def _of(statement: Content, device: str, system: str) -> bool:
-    """Return whether a statement is about a device and a system."""
+def _of(statement: Content, device: str, parts: tuple[str, ...], system: str) -> bool:
+    """Return whether a statement is about a device, some hardware and a system, whether it names them or not."""
     when = statement["when"]
-    return device in when.get(DEVICE, (device,)) and system in when.get(SYSTEM, (system,))
+    is_of_part = HARDWARE not in when or not {*parts}.isdisjoint(when[HARDWARE])
+    return is_of_part and device in when.get(DEVICE, (device,)) and system in when.get(SYSTEM, (system,))
 
 
 def release_lines(features: Iterable[Content]) -> list[str]:

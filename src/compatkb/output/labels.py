@@ -6,7 +6,7 @@ from itertools import groupby
 from compatkb.core.memo import memoized
 from compatkb.core.names import is_free_threaded, word_key
 from compatkb.core.vocabulary import Role
-from compatkb.output.things import DimensionValue, joined_with, listed
+from compatkb.output.things import DimensionValue, joined_with, listed, numbered
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Product, Request
 
@@ -70,7 +70,9 @@ class Names:
             return text
         if head.scheme == "listed" and names and self.facts.word(pin.product, text) == pin.mask:
             return self.value(pin.product, self._widest(pin.product, names, text))
-        return text if head.scheme == "listed" else f"{head.label} {text}"
+        stems = {numbered(name)[0].strip() for name in self.values(pin.product, names)}
+        one = stems.pop() if len(names) > 1 and len(stems) == 1 else text  # all that a family has, by its own name
+        return one if head.scheme == "listed" else f"{head.label} {text}"
 
     def _widest(self, dimension: str, names: Sequence[str], text: str) -> str:
         """Return which of the values that a word stands for is named by it: the family where it names one."""

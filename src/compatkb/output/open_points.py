@@ -10,7 +10,7 @@ from compatkb.engine.advice import FeatureSupport
 from compatkb.engine.availability import GLIBC
 from compatkb.engine.stacks import Stack, SupportLink
 from compatkb.output.labels import HARDWARE, Names, ranges
-from compatkb.output.things import Open, listed, shortened
+from compatkb.output.things import Open, listed, shortened, systems_listed
 from compatkb.request.lookup import is_newer, newest_known
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Edge, Element, PlatformSet
@@ -84,7 +84,11 @@ class OpenPoints(Names):
         documented = [self.value("os", name) for name in documented if name not in wider]
         systems = [value for system in self.stack.os if (value := self.value("os", system)) not in documented]
         is_elsewhere = bool(documented and systems)
-        return f"is documented for {listed(documented)}, not for {listed(systems)}" if is_elsewhere else "is not documented"
+        return (
+            f"is documented for {systems_listed(documented)}, not for {systems_listed(systems)}"
+            if is_elsewhere
+            else "is not documented"
+        )
 
     def _hardware_tables(self, element: Element) -> list[Edge]:
         """Return what is said for certain of a build and hardware."""
@@ -122,7 +126,7 @@ class OpenPoints(Names):
         for element in self.stack.packages if HARDWARE not in self.stack.requested else ():
             tables = reduce(or_, (edge.supported_on for edge in self._hardware_tables(element)), 0)
             if tables and cells & self.facts.unnamed_systems(tables):
-                systems = listed([self.value("os", system) for system in self.stack.os])
+                systems = systems_listed(self.value("os", system) for system in self.stack.os)
                 what = f"{self.build(element)} on {systems} is not documented for any GPU"
                 points.append(Open(what, None, "a test run there"))
         return points
@@ -190,7 +194,7 @@ class OpenPoints(Names):
         elif unseen := self._unserved(element.certain):
             known = self.facts.details_of(element.product, element.idx)
             note = known.wheels_note if known else None
-            systems = listed([self.value("os", system) for system in self.stack.os])
+            systems = systems_listed(self.value("os", system) for system in self.stack.os)
             pythons = ranges(unseen, self.facts.grid["python"])
             served = not self._unserved(element.certain | element.inferred)
             if (

@@ -1,5 +1,6 @@
 """What an answer holds as it is shown: builds, places, claims, stacks: frozen values that ask no snapshot."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from compatkb.output.evidence import Evidence
     from compatkb.output.json_types import DisputeJson
 
-_MANY = 6
+_MANY, _FEW = 6, 4
+_NUMBERED = re.compile(r"(.*? )(\d[\d.]*(?: [A-Z]+\d+)?)((?: .*)?)")
 
 
 @record()
@@ -285,8 +287,31 @@ def platforms(stacks: Iterable[StackView]) -> str:
     for (system, arch), pythons in cells.items():
         name = system.name + ("" if arch.usual else f" ({arch.id})")
         merged.setdefault(frozenset(pythons), []).append(name)
-    few = {pythons: [*names[:3], "others"] if len(names) > _MANY else names for pythons, names in merged.items()}
-    return "; ".join(f"{listed(names)}, Python {python_ranges(pythons)}" for pythons, names in few.items())
+    return "; ".join(f"{systems_listed(names)}, Python {python_ranges(pythons)}" for pythons, names in merged.items())
+
+
+def systems_listed(names: Iterable[str]) -> str:
+    """Return systems as a sentence lists them, those that differ in a number alone under one name, of many the first ones.
+
+    Ubuntu 24.04 and 26.04 is shorter than both names; of a family in all its releases the first three tell which it is.
+    """
+    numbers: dict[tuple[str, str], list[str]] = {}
+    for name in dict.fromkeys(names):
+        stem, number, rest = numbered(name)
+        numbers.setdefault((stem, rest), []).append(number)
+    groups = [f"{stem}{listed(shown_first(several))}{rest}" for (stem, rest), several in numbers.items()]
+    return listed(shown_first(groups), ", and" if len(groups) > 1 and len(groups) < sum(map(len, numbers.values())) else "and")
+
+
+def numbered(name: str) -> tuple[str, str, str]:
+    """Return the name of a system in what stands before its number, the number, and what follows."""
+    match = _NUMBERED.fullmatch(name)
+    return (match[1], match[2], match[3]) if match else (name, "", "")
+
+
+def shown_first(names: list[str]) -> list[str]:
+    """Return names, of many the first three and that there are others."""
+    return [*names[:3], "others"] if len(names) > _FEW else names
 
 
 def python_ranges(values: Iterable[DimensionValue]) -> str:
@@ -311,7 +336,7 @@ def joined_with(names: list[str] | tuple[str, ...]) -> str:
 
 def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:
     """Return names as a sentence lists them: a, b and c."""
-    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
+    return f"{', '.join(names[:-1])}{'' if last[0] == ',' else ' '}{last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def shortened(values: Iterable[str]) -> str:

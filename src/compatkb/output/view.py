@@ -10,7 +10,7 @@ from compatkb.core.record import hidden, record, replaced
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
 from compatkb.output.issue_text import GRAVE, issue_line
-from compatkb.output.things import StackView, Warned, listed, platforms, shortened
+from compatkb.output.things import StackView, Warned, listed, platforms, shortened, systems_listed
 from compatkb.store.records import Request, Sources
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class StackGroup:
     @property
     def systems(self) -> str:
         """Their operating systems."""
-        return listed(list(dict.fromkeys(system.name for stack in self.stacks for system in stack.os)))
+        return systems_listed(system.name for stack in self.stacks for system in stack.os)
 
     @property
     def differences(self) -> list[str]:

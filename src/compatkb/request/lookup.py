@@ -17,8 +17,8 @@ from compatkb.store.suggestions import Suggestions, suggest
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
-_HARDWARE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
-_USE = "\n  for an application that is not here, ask for the packages that it needs, such as: compatkb resolve torch xpu"
+_USE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
+_ELSE = "\n  for another distribution ask for linux, for an application for what it needs: compatkb resolve torch xpu linux"
 
 
 class Meaning(NamedTuple):
@@ -67,7 +67,7 @@ def find_product(facts: Snapshot, name: str) -> Product:
             raise UsageError(f"unknown {Suggestions(facts).noun(place, meant)} {name!r}{suggest(meant)}")
     if near:
         raise UsageError(f"{name!r} is not a product{suggest(near)}")
-    raise UsageError(f"{name!r} is not in the data{_HARDWARE if re.search(r'[a-z]-?[0-9]', name.lower()) else _USE}")
+    raise UsageError(f"{name!r} is not in the data{_USE}{'' if re.search(r'[a-z]-?[0-9]', name.lower()) else _ELSE}")
 
 
 def find_feature(facts: Snapshot, name: str) -> str:

@@ -55,6 +55,7 @@ def make_request(
     knowledge = date.fromisoformat(facts.meta["data_date"])
     asked_about = clock.as_of if clock else None
     lists_until = (clock or Clock(knowledge)).lists_until
+    options = tuple(options)
     for text in (*words, *devices, *needs, *(text for _, text in options)):
         if len(text) > _LONGEST:
             raise UsageError(f"{text[:40]!r}... has {len(text):,} characters; a word has at most {_LONGEST}")
@@ -63,7 +64,7 @@ def make_request(
     pins: dict[str, Pin] = {}
     bare: list[str] = []
     asked = list(devices)
-    places, words = read_words(facts, words)
+    places, words = read_words(facts, words, asked=bool(options or devices or needs))
     for name, text in with_architectures(facts, (*options, *places)):
         with _noting(problems):
             if name == "device":

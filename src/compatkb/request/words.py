@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compatkb.core.names import word_key
+from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
 from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
 from compatkb.store.reader import Snapshot
@@ -25,15 +26,16 @@ _LONGEST = 5
 """The most words that are read as one name."""
 
 
-def read_words(facts: Snapshot, words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+def read_words(facts: Snapshot, words: Sequence[str], *, asked: bool = False) -> tuple[list[tuple[str, str]], list[str]]:
     """Return words as people type them as options and words: `B580 py3.12 torch` pins hardware and Python, asks for torch.
 
-    An application stands for the torch that it requires.
+    An application stands for the torch that it requires. Where something is `asked` without them, all may say nothing.
 
     A word that names neither a product nor one thing alone stays as it is, for `make_request` to refuse, which reads all words
     so: those of the command line, of the page, of the API and of an agent.
     """
-    return _Words(facts).read(words)
+    options, rest = _Words(facts).read(words)
+    return options, rest if rest or options or asked else list(words)  # words that all say nothing are no question
 
 
 class _Words:
@@ -58,7 +60,7 @@ class _Words:
                 rest.append(self._required(left[0]) or left[0])
             options += read
             del left[:count]
-        return options, rest if rest or options else list(words)  # words that all say nothing are no question
+        return options, rest
 
     def _says_nothing(self, word: str) -> bool:
         """Return whether a word only fills a sentence, or says that the newest version will do."""
@@ -93,13 +95,17 @@ class _Words:
             if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(self.facts, text) != ["python"]):
                 continue
             meaning = known.get(word_key(text), Meaning())
-            if count == 1 and (meaning.product or meaning.feature or text in self.facts.products):
+            if count == 1 and (meaning.feature or (meaning.product and not self._says_more(meaning))):
                 continue
             if pair := self.platform(text):
                 return count, pair
             if len(read := places_named(self.facts, text, joined=count > 1)) == 1:
                 return count, [(read[0], text)]
         return 1, []
+
+    def _says_more(self, meaning: Meaning) -> bool:
+        """Return whether a word says more as a system or a GPU than as the name of what it is a kind of: `arch` is both."""
+        return bool(meaning.places) and self.facts.products[meaning.product or ""].role is Role.DIMENSION
 
     def platform(self, text: str) -> list[tuple[str, str]]:
         """Return system and architecture of such a word as linux-x86_64 or Linux-6.8.0-generic-x86_64, as options."""
