@@ -1,7 +1,9 @@
 """Build hooks: the data compiled into the snapshot that the wheel carries; the README as a package page can show it."""
 
+import atexit
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -58,7 +60,9 @@ class SnapshotHook(BuildHookInterface):  # type: ignore[type-arg]  # the plugin 
         sys.path.insert(0, str(root / "src"))
         from compatkb.store.cache import compile_directory
 
-        target = Path(tempfile.mkdtemp(prefix="compatkb-build-")) / "snapshot.sqlite"
+        folder = tempfile.mkdtemp(prefix="compatkb-build-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        target = Path(folder) / "snapshot.sqlite"
         compile_directory(root / "data", target)
         build_data["force_include"][str(target)] = "compatkb/_data/snapshot.sqlite"
         build_data["force_include"][str(root / "docs" / "check.md")] = "compatkb/_data/check.md"

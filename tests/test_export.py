@@ -14,7 +14,7 @@ import icalendar
 import networkx
 import pytest
 from builders import universe
-from conftest import ROOT, Run, parted
+from conftest import ROOT, Run
 from hostile import LINE, TEXT, hostile_directory, hostile_facts
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -22,7 +22,7 @@ from compatkb.core.atomic_write import write_file, write_folder
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.export import tables as published
 from compatkb.export.calendar import calendar_text
-from compatkb.export.graph import ARROWS, LEVELS, NODES, build_graph, draw, graphml_text, mermaid_text, remark
+from compatkb.export.graph import build_graph, graphml_text
 from compatkb.export.tables import Tables, read_tables
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
@@ -210,84 +210,6 @@ def test_hostile_graph_comes_back(hostile: Snapshot, empty: Snapshot) -> None:
     assert len(networkx.read_graphml(io.BytesIO(graphml_text(build_graph(empty)).encode()))) == len(build_graph(empty))
 
 
-# -- diagrams -----------------------------------------------------------------------------------------------------
-
-MERMAID = re.compile(
-    r"""flowchart\ LR
-      | \ {4}%%\ [^\n]*
-      | \ {4}subgraph\ p\d+\["(?:[A-Za-z0-9 .,+_:/()-]|\#\d+;)*"\]
-      | \ {8}(?P<box>n\d+)\["(?:[A-Za-z0-9 .,+_:/()-]|\#\d+;)*"\]
-      | \ {4}end
-      | \ {4}(?P<one>n\d+)\ (?:-->|-\.->|--x)\|[a-z-]+\|\ (?P<other>n\d+)""",
-    re.VERBOSE,
-)
-
-
-def check_mermaid(text: str) -> tuple[int, int]:
-    """Demand that every line is of the grammar and every arrow joins boxes; return the number of boxes and arrows."""
-    assert text.endswith("\n")
-    matches = [MERMAID.fullmatch(line) for line in text.removesuffix("\n").split("\n")]
-    assert all(matches), [line for line, m in zip(text.split("\n"), matches, strict=False) if not m]
-    boxes = {m["box"] for m in matches if m and m["box"]}
-    arrows = [(m["one"], m["other"]) for m in matches if m and m["one"]]
-    assert {end for arrow in arrows for end in arrow} <= boxes
-    assert text.count("subgraph ") == len(re.findall(r"^    end$", text, re.MULTILINE))
-    return len(boxes), len(arrows)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize(
-    "products",
-    parted(
-        [("ipex",), ("torch",), ("ipex", "python"), ("hardware",), ("mlperf",), ("torch.compile",)],
-        [("ipex", "python"), ("hardware",)],
-    ),
-    ids="-".join,
-)
-def test_diagrams_are_read(facts: Snapshot, products: tuple[str, ...], level: str) -> None:
-    """A diagram is of its grammar, keeps the limits, and says what is left out."""
-    drawn = draw(facts, products, level)
-    mermaid = mermaid_text(drawn)
-    boxes, arrows = check_mermaid(mermaid)
-    assert boxes <= NODES
-    assert arrows <= ARROWS
-    assert bool(drawn.left_out) == ("left out" in mermaid) == bool(remark(drawn))
-
-
-def test_diagram_shows_series(facts: Snapshot) -> None:
-    """By default a box is a series: ipex 2.8 needs torch 2.8."""
-    drawn = draw(facts, ("ipex", "torch"), "series")
-    assert (("ipex", "2.8"), ("torch", "2.8"), "needs") in drawn.arrows
-    assert (("ipex", "2.8"), ("torch", "2.4"), "needs") not in drawn.arrows
-    assert {product for product, _, _ in drawn.groups} == {"ipex", "torch"}
-
-
-def test_diagram_shows_a_feature(facts: Snapshot) -> None:
-    """A feature is one box with what is said of it; beside a product it is drawn only when it is asked for."""
-    drawn = draw(facts, ("torch.compile",), "series")
-    assert ("torch.compile", "") in {one for one, _, _ in drawn.arrows}
-    assert {kind for *_, kind in drawn.arrows} == {"supported", "beta", "prototype", "not-supported"}
-    assert '["torch.compile"]' in mermaid_text(drawn)
-    assert all(facts.products[product].role != "feature" for product, _, _ in draw(facts, ("torch",), "series").groups)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_hostile_diagram(hostile: Snapshot, level: str) -> None:
-    """Names cannot end a label, add a line or bring in mark-up."""
-    drawn = draw(hostile, ("torch", "ipex"), level)
-    mermaid = mermaid_text(drawn)
-    assert check_mermaid(mermaid)[1] > 0
-    assert "<img" not in mermaid
-
-
-def test_diagram_needs_a_product(facts: Snapshot, run: Callable[..., Run]) -> None:
-    """A diagram of everything would be no picture; an unknown product is named."""
-    with pytest.raises(UsageError, match="--product"):
-        draw(facts, (), "series")
-    assert run("export", "--format", "mermaid").code == 2
-    assert run("export", "--format", "mermaid", "--product", "torsh").code == 2
-
-
 # -- calendar -----------------------------------------------------------------------------------------------------
 
 
@@ -360,7 +282,6 @@ def test_last_day_of_all_has_no_next_one(tmp_path: Path) -> None:
         ("export", "--format", "csv"),
         ("export", "--format", "csv", "--table", "nothing"),
         ("export", "--format", "json", "--product", "torch"),
-        ("export", "--format", "ical", "--level", "series"),
         ("export", "--format", "yaml"),
         ("export",),
         ("export", "--format", "csv", "--table", "claim", "--product", "torch"),
@@ -385,7 +306,6 @@ def test_words_that_do_not_go_together(words: tuple[str, ...], run: Callable[...
                 ("json",),
                 ("csv", "--table", "claim"),
                 ("graphml", "--product", "ipex"),
-                ("mermaid", "--product", "ipex"),
             )
         ),
     ],
@@ -403,7 +323,7 @@ def test_hostile_directory_is_exported(run: Callable[..., Run], tmp_path: Path, 
     """--data exports another directory, in every form."""
     monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
     data = str(hostile_directory(tmp_path))
-    for words in (("json",), ("csv", "--table", "claim"), ("graphml",), ("mermaid", "--product", "torch"), ("ical",)):
+    for words in (("json",), ("csv", "--table", "claim"), ("graphml",), ("ical",)):
         done = run("export", "--format", *words, "--data", data)
         assert done.code == 0, done.err
         assert done.out

@@ -256,23 +256,6 @@ def test_bounds_may_be_months_and_years(text: str, first: date, last: date) -> N
 # -- the forms ------------------------------------------------------------------------------------------------------
 
 
-MERMAID = re.compile(
-    r"timeline\n {4}title [^\n]+\n(?: {4}section [^:\n]+\n(?: {8}[^#:;\n]+(?: : (?:[^#:;<>&{}%\n]|#\d+;)+)+\n)+)*"
-)
-"""The part of the timeline grammar of Mermaid that is written: its own signs only where they are meant."""
-
-
-def test_mermaid_fits_the_grammar(facts: Snapshot, tmp_path: Path) -> None:
-    """The diagram is a timeline with a section per vendor, whatever stands in a title; no event is lost."""
-    for source in (facts, facts_with(tmp_path, event(title=HOSTILE), event(title="same day"), event(who="other"))):
-        events = timeline.select(source, TODAY).events
-        made = timeline.mermaid(timeline.select(source, TODAY))
-        assert MERMAID.fullmatch(made)
-        assert sum(line.count(" : ") for line in made.splitlines()) == len(events)
-        read = re.sub(r"#(\d+);", lambda found: chr(int(found[1])), made)
-        assert all(found.title in read for found in events)
-
-
 def test_markdown_shows_titles_as_text(tmp_path: Path) -> None:
     """A title adds no cell, no link and no markup to the table."""
     facts = facts_with(tmp_path, event(title=HOSTILE))
@@ -295,7 +278,7 @@ def test_text_and_json_carry_disputes_and_sources(facts: Snapshot, run: Callable
 
 def test_forms_are_the_same_bytes_each_time(facts: Snapshot, run: Callable[..., Run]) -> None:
     """The same data and day give the same bytes in every form."""
-    for form in ("text", "json", "markdown", "mermaid"):
+    for form in ("text", "json", "markdown"):
         words = ("timeline", "--as-of", "2026-11-21", "--format", form)
         assert run(*words).out == run(*words).out
 
@@ -319,7 +302,7 @@ def test_wrong_words_end_in_one_line(words: tuple[str, ...], code: int, expected
     assert len(done.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("form", ["text", "json", "markdown", "mermaid"])
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_data_without_a_timeline_answer(form: str, tmp_path: Path, run: Callable[..., Run]) -> None:
     """A data directory needs no timeline; every form then says that there is nothing."""
     made = data_directory(tmp_path / "data", [product("torch", releases=["2.8.0"])])

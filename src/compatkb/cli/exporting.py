@@ -17,8 +17,7 @@ from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
 TABLES = ("json", "csv", "schema")
-Exported = Literal["json", "csv", "graphml", "mermaid", "ical", "schema"]
-Box = Literal["series", "release", "build"]
+Exported = Literal["json", "csv", "graphml", "ical", "schema"]
 
 
 def build(
@@ -49,13 +48,12 @@ def export(
     ] = None,
     table: Annotated[str | None, o.value("--table", "NAME", "csv: this table alone")] = None,
     product: Annotated[
-        o.Words, o.value("--product", "PRODUCT", "graphs and calendar: this product (repeatable)", completion.products)
+        o.Words, o.value("--product", "PRODUCT", "graph and calendar: this product (repeatable)", completion.products)
     ] = None,
-    level: Annotated[Box | None, o.one_of("--level", "diagrams: what a box is (default: series)", get_args(Box))] = None,
     data: o.Data = None,
 ) -> int:
     """Write one of the other forms, to a file or to standard output."""
-    _check(form, out, table, product, level)
+    _check(form, out, table, product)
     if form == "schema":
         from compatkb.export.tables import schema_text
 
@@ -63,7 +61,7 @@ def export(
     facts = open_data(data)
     if form == "csv" and out and not table:
         return _csv(facts, out)
-    return _emit(_text(facts, form, table, product or [], level), out)
+    return _emit(_text(facts, form, table, product or []), out)
 
 
 def schema(
@@ -84,26 +82,17 @@ def schema(
     return _wrote(out)
 
 
-def _check(form: str, out: str | None, table: str | None, product: o.Words, level: str | None) -> None:
+def _check(form: str, out: str | None, table: str | None, product: o.Words) -> None:
     if table and form != "csv":
         raise UsageError("--table works with --format csv")
     if product and form in TABLES:
-        raise UsageError(f"--product works with graphml, mermaid and ical; {form} is of everything")
-    if level and form != "mermaid":
-        raise UsageError("--level works with mermaid")
+        raise UsageError(f"--product works with graphml and ical; {form} is of everything")
     if form == "csv" and not (table or out):
         raise UsageError("csv is many tables: give --out FOLDER, --out FILE.zip, or --table NAME")
 
 
-def _text(facts: Snapshot, form: str, table: str | None, named: list[str], level: str | None) -> str:
+def _text(facts: Snapshot, form: str, table: str | None, named: list[str]) -> str:
     products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
-    if form == "mermaid":
-        from compatkb.export import graph
-
-        drawn = graph.draw(facts, products, level or "series")
-        if text := graph.remark(drawn):
-            tell(f"remark: {text}")
-        return graph.mermaid_text(drawn)
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
 

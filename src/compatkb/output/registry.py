@@ -45,7 +45,7 @@ FORMS = {
     "search": _from("output.search_results", text="search_lines", json="search_json"),
     "eol": _from("output.catalog_screen", text="CatalogScreen.eol_lines", json="CatalogScreen.eol_json"),
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
-    "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown", mermaid="mermaid"),
+    "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown"),
     "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
     "check": _REPORTS,
     "migrate": _REPORTS,

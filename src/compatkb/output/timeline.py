@@ -1,4 +1,4 @@
-"""The timeline: which events a reader asked for, and how they stand in text, JSON, Markdown and Mermaid."""
+"""The timeline: which events a reader asked for, and how they stand in text, JSON and Markdown."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,6 @@ from compatkb.store.records import Event, picked
 
 PAST, UNCERTAIN, PLANNED = "past", "uncertain", "planned"
 KINDS = ("release", "milestone", "end-of-life")
-TITLE = "Enablement of PyTorch: releases, milestones and ends of life"
 
 
 class Timeline(NamedTuple):
@@ -203,20 +202,3 @@ def numbered(sources: Iterable[CitedSource]) -> Inline:
     for number, (text, url) in enumerate(sources, 1):
         pieces += [", ", Span(str(number), url) if url else text.partition(": ")[0]]  # a file of an index has no page
     return tuple(pieces[1:])
-
-
-def mermaid(timeline: Timeline) -> str:
-    """Return the events as a Mermaid `timeline` diagram, with a section per vendor."""
-    lines = ["timeline", f"    title {_entity(TITLE)}"]
-    for vendor, lane in timeline.lanes.items():
-        lines.append(f"    section {_entity(timeline.vendors[vendor])}")
-        for period in dict.fromkeys(date_text(event) for event in lane):
-            known = [event for event in lane if date_text(event) == period]
-            titles = [" ".join([event.title, *(f"({mark})" for mark in timeline.marks(event))]) for event in known]
-            lines.append(f"        {period} : {' : '.join(map(_entity, titles))}")
-    return "\n".join(lines) + "\n"
-
-
-def _entity(content: str) -> str:
-    """Return text with what Mermaid would read as its own written as entities."""
-    return re.sub(r"[#:;<>&{}%]", lambda match: f"#{ord(match[0])};", content)
