@@ -128,11 +128,12 @@ def test_a_text_without_a_device_gets_commands_for_each(facts: Snapshot) -> None
 
 
 def test_a_text_without_a_system_gets_commands_for_each(facts: Snapshot) -> None:
-    """What is installed on Linux alone is never proposed without saying so; what is the same on both needs no question."""
+    """Where systems differ each has its command, none with what has ended; what is the same on both needs no question."""
     made = diagnose(facts, "needs to work with PyTorch 2.4.*, but PyTorch 2.5.1+cpu is found", clock())
     assert (made.target.device, made.target.os) == ("cpu", None)
     assert not made.nearest
-    assert {way.systems for way in made.either} == {("linux",)}
+    assert {way.systems for way in made.either} == {("linux",), ("windows",)}
+    assert not any(e.product in facts.successors for way in made.either for e in way.near.stack.packages)
     both = diagnose(facts, "torch 2.6.0+xpu, No XPU devices are available, triton/_C: PassManager::run failed", clock())
     assert not both.either
 

@@ -155,6 +155,9 @@ class _Diagnosing(StackFinder):
         self.installing = self._installing(target.os or "")
         generic = self._generic(admitted, evidence, answer, versions, places)
         candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
+        if candidates and candidates[0].issue and not (candidates[0].do or candidates[0].issue.issue.cures) and generic:
+            kind = max(generic, key=lambda candidate: candidate.weight)  # without a cure, what helps with issues of its kind
+            candidates = (candidates[0]._replace(do=kind.do), *candidates[1:])
         top = self._record_of(candidates[0], causes) if candidates else {}
         if top.get("device") not in (None, *served):
             target = target._replace(foreign=top["device"])
@@ -247,8 +250,15 @@ class _Diagnosing(StackFinder):
     def _issue(
         self, match: IssueMatch, place: Surroundings, hits: tuple[PatternMatch, ...], weight: int, *, proven: bool
     ) -> Candidate:
-        issue = match.issue._replace(cures=known_issues(self.facts).clean_cures(match.issue, place))
-        steps = tuple(cure.do for cure in issue.cures if cure.do)
+        clean, ended = known_issues(self.facts).clean_cures(match.issue, place), self.facts.successors.keys()
+        issue = match.issue._replace(cures=tuple(cure for cure in clean if _name_of(cure.to or "") not in ended))
+        gone = dict.fromkeys(
+            self.facts.products[n].label for n in (_name_of(c.to or "") for c in match.issue.cures) if n in ended
+        )
+        steps = tuple(f"Leave {label} out, which has ended: torch serves the device without it." for label in gone)
+        steps += tuple(cure.do for cure in issue.cures if cure.do)
+        if match.issue.cures and not issue.cures and not steps:
+            steps = ("The releases without it have another known issue; the thread names them.",)
         own = {product.id for product in self.facts.products.values() if product.role in _PACKAGES}
         cures = tuple(cure.to for cure in issue.cures if cure.to and _name_of(cure.to) not in own)
         kind = "issue" if self._package_cure(issue) else "machine"
@@ -420,8 +430,10 @@ class _Diagnosing(StackFinder):
 
     def _other_releases(self, versions: tuple[Read, ...]) -> Iterator[str]:
         """Yield the releases that a text says to work, where it names another one of the same product as installed."""
-        have = {read.product: read.version for read in installed(versions)}
-        for read in self.reader.working():
+        works = self.reader.working()
+        good = {(read.product, read.version) for read in works}
+        have = {read.product: read.version for read in installed(versions) if (read.product, read.version) not in good}
+        for read in works:
             own = have.get(read.product)
             if own is not None and own != read.version and not own.startswith(f"{read.version}."):
                 yield f"{read.product}=={read.version}"
@@ -474,6 +486,10 @@ class _Diagnosing(StackFinder):
         else:
             choices = self.choices(diagnosis.answer, Sought(_wishes(pins, diagnosis.wanted), pins, words), target)
         sure = bool(target.device) and not any(choice.systems for choice in choices)
+        if not sure and any(element.product in ended for each in choices for element in each.near.stack.packages):
+            choices = self.choices(
+                None, Sought(words=(self.main,)), target
+            )  # what has ended is left out where torch serves alone
         return diagnosis._replace(
             nearest=tuple(choice.near for choice in choices) if sure else (),
             either=() if sure else choices,

@@ -15,7 +15,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.vocabulary import ShownBy
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.questions import KnownData
-from compatkb.doctor.version_extraction import SAYS, Read
+from compatkb.doctor.version_extraction import DRIVER, RUNTIME, SAYS, Read
 from compatkb.engine.known_issues import HARDWARE
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
@@ -37,9 +37,8 @@ _KERNEL = re.compile(
     r"|(?<![\d.])(\d\.\d{1,2})(?:\.\d{1,3})?(?:-\d{1,3})?"
     r"(?:-generic|-oem|-lowlatency|-pve|-amd64|\.fc\d\d|(?: latest)? (?:linux )?kernel\b)"
 )
-_RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it
-_WINDOWS = re.compile(r"(?<![\d.])(3[0-2]\.0\.101\.\d{4})(?!\d)|driver[^\n\d]{0,20}101\.(\d{4})(?!\d)")
+_WINDOWS = re.compile(DRIVER.pattern + r"|driver[^\n\d]{0,20}101\.(\d{4})(?!\d)")
 _MOST = 64  # PCI ids that are looked up
 _FEW = 4  # versions of one part
 
@@ -194,7 +193,7 @@ class MachineReader(KnownData):
 
     def _runtimes(self) -> tuple[Read, ...]:
         """Return the compute runtime, by its version or by the build number that Level Zero prints."""
-        found = {match[1]: match.start() for match in _RUNTIME.finditer(self.pasted.plain)}
+        found = {match[1]: match.start() for match in RUNTIME.finditer(self.pasted.plain)}
         if not found and "compute-runtime" in self.facts.products:
             tags: dict[str, list[str]] = defaultdict(list)
             for element in self.facts.elements("compute-runtime"):

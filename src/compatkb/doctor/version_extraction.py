@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from packaging.utils import canonicalize_name
 
@@ -50,7 +51,11 @@ _WORKED = re.compile(
 _NUMBERED = re.compile(
     r"[ :=v'-]{1,12}(?:version |release |driver |series )?v?(\d{1,3}(?:\.\d{1,5}){1,3}(?:\+[a-z0-9.]{1,20})?)"
 )
+RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
+DRIVER = re.compile(r"(?<![\d.])(3[0-2]\.0\.101\.\d{4})(?!\d)")
+"""Numbers of the compute runtime and of the driver of Windows, which nothing else has."""
 _LINE = 400
+_FEW = 64  # numbers that are looked at
 _SHORT = 4  # a name in prose has as many letters at least
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
 """How a version was told, the most telling way first."""
@@ -137,7 +142,11 @@ class VersionReader(KnownData):
 
     def working(self) -> list[Read]:
         """Return the releases of which a text says that they work, or that going to them helps."""
-        text, reads = self.pasted.plain, []
+        text = self.pasted.plain
+        reads: list[Read] = []
+        for name, form in (("compute-runtime", RUNTIME), ("windows-driver", DRIVER)):
+            said = (each for each in islice(form.finditer(text), _FEW) if self._is_said_to_work(each.start(), each.end()))
+            reads += [Read(name, each[1], self.pasted.line_at(each.start())[0], LISTED) for each in said]
         for product in self.facts.products.values():
             if product.distribution is None and product.scheme != "dotted":
                 continue
@@ -148,11 +157,14 @@ class VersionReader(KnownData):
                     m = _NUMBERED.match(text, at + len(name))
                     if m is None or _BEFORE.search(text[max(0, at - 1) : at]):
                         continue
-                    before = text[max(text.rfind("\n", 0, at) + 1, at - 80) : at]
-                    worked = _WORKED.match(text, m.end())
-                    if (_WORKS.search(before) and not _NOT_WORKING.search(before)) or worked:
+                    if self._is_said_to_work(at, m.end()):
                         reads.append(Read(product.id, self.shape(product.id, m[1]), self.pasted.line_at(at)[0], LISTED))
-        return list(dict.fromkeys(reads))
+        return [read for read in dict.fromkeys(reads) if read.product in self.facts.products]
+
+    def _is_said_to_work(self, at: int, end: int) -> bool:
+        text = self.pasted.plain
+        before = text[max(text.rfind("\n", 0, at) + 1, at - 80) : at]
+        return bool((_WORKS.search(before) and not _NOT_WORKING.search(before)) or _WORKED.match(text, end))
 
     def shape(self, product: str, text: str) -> str:
         """Return a version as its product writes it: Python 311 is 3.11, 3.11.7.final.0 is 3.11.7; numbers have no tail."""

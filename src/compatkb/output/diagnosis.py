@@ -113,7 +113,7 @@ class _DiagnosisPresenter(Presenter):
         confirm = f"{unsaid} (anything else refutes it)" if unsaid else None
         return candidate._replace(
             title=f"known issue: {title.partition(': ')[2]}", why=about, confirm=confirm,
-            do=do or (f"no cure without another known issue is known; see {candidate.sources[0][0]}",),
+            do=do or (f"no cure is known; see {candidate.sources[0][0]}",),
         )  # fmt: skip
 
     def _in_words(self, cure: str) -> str:
