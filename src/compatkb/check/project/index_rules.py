@@ -191,10 +191,18 @@ def _index(
     edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
     about, sources = f"{required.document.path} {option}", cited(queries, builds[-1])
     finding = at(required.located, INDEX, message, sources=sources, fix=option, edits=edits, about=about, brief=name)
-    is_whole = (
-        of_uv or is_plain or not (queries.names_index if environment.reading.kind == "requirements" else queries.sets_variable)
-    )
-    yield finding._replace(level=Severity.ERROR) if is_whole and not required.located.statement.derived else finding
+    is_list = environment.reading.kind == "requirements"
+    is_whole = of_uv or is_plain or not (queries.names_index if is_list else queries.sets_variable)
+    if not is_whole or required.located.statement.derived:
+        yield finding
+        return
+    is_whole = not queries.refused([one.allowed for one in plan.final.values()], plan.pythons, plan.systems)
+    if is_list and option and is_whole and required.document is environment.document:  # one line for all of a file
+        first = min(w.located.statement.place.line for w in plan.requirements if w.document is required.document)
+        start, end = required.document.line_bounds(first)
+        newline = "\r\n" if text[start:end].endswith("\r\n") else "\n"
+        finding = finding._replace(edits=(Edit(start, start, f"{option.removeprefix('add ')}{newline}"),))
+    yield finding._replace(level=Severity.ERROR)
 
 
 def _not_served(plan: InstallPlan, located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Finding | None:

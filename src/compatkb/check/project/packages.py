@@ -126,11 +126,13 @@ def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) 
         if record["name"] != one.name or one.role is not RequirementRole.INSTALL:
             continue
         message = f"{one.name} is only a stub on the index, and refuses to be installed; the package is {record['instead']}"
-        start = located.span[0]
-        is_there = located.document.text.startswith(one.name, start) and not one.specifier and not one.derived
-        edits = (Edit(start, start + len(one.name), record["instead"]),) if is_there else ()
-        fix = f"write {record['instead']}{one.specifier}"
-        yield at(located, STUB, message, sources=_urls(record), fix=fix, edits=edits)
+        start, end = located.span
+        product = queries.facts.product(record["instead"])
+        allowed = queries.allowed(product, [one.specifier]) if product and one.specifier else None
+        written = record["instead"] + (one.specifier if allowed and allowed.mask else "")  # versions of a stub are its own
+        is_there = "".join(located.document.text[start:end].split()) == one.name + one.specifier and not one.derived
+        edits = (Edit(start, end, written),) if is_there else ()
+        yield at(located, STUB, message, sources=_urls(record), fix=f"write {written}", edits=edits)
 
 
 def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
@@ -212,7 +214,10 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             if not is_told and _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
         elif record["breaks"].startswith(">=") and _may_be(record, beside[1] if beside else None, plan, queries):
-            yield _clash(located, one, record["breaks"], record, is_pinned=False)
+            told = _clash(located, one, record["breaks"], record, is_pinned=False)
+            bound = (told.fix or "").removeprefix("add ")
+            is_sure = told.level is Severity.ERROR and (beside is None or not beside[1].specifier)
+            yield told._replace(edits=_added(located, beside and beside[0], bound, plan, queries)) if is_sure else told
 
 
 def _old(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
@@ -264,6 +269,27 @@ def _clash(located: LocatedStatement, one: Requirement, taken: str, record: dict
     is_bounded = is_exact(one.specifier) or "<" in one.specifier or "<" not in record["versions"]
     is_certain = is_bounded and place_of(located.document.path) is not FileRole.PIPELINE
     return finding._replace(level=Severity.ERROR if is_certain else Severity.WARNING)
+
+
+def _added(
+    located: LocatedStatement, beside: LocatedStatement | None, text: str, plan: InstallPlan, queries: ProjectQueries
+) -> tuple[Edit, ...]:
+    """Return the edit that adds a bound to a list, to a bare name or on a new line, where all that is pinned admits it."""
+    document, name = located.document, text.partition("<")[0].partition(">")[0]
+    product = queries.facts.product(name)
+    allowed = queries.allowed(product, [text.removeprefix(name)]) if product else None
+    if plan.environment.reading.kind != "requirements" or document is not plan.environment.document or not allowed:
+        return ()
+    if queries.refused([*(one.allowed for one in plan.final.values()), allowed], plan.pythons, plan.systems):
+        return ()
+    if beside:
+        end = beside.span[1]
+        is_bare = beside.document is document and not re.search(r"[;@\s\[]", beside.statement.text)
+        return (Edit(end, end, text.removeprefix(name)),) if is_bare else ()
+    start, end = document.line_bounds(located.statement.place.line)
+    line = document.text[start:end]
+    ending = line[len(line.rstrip("\r\n")) :]
+    return (Edit(end, end, text + ending),) if ending and not line.rstrip().endswith("\\") else ()
 
 
 def _may_be(record: dict[str, Any], asked: Requirement | None, plan: InstallPlan, queries: ProjectQueries) -> bool:
