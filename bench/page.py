@@ -54,6 +54,10 @@ def measure(run: Run) -> dict[str, Figure]:
         print(f"remark: without the engine: {error}", file=sys.stderr)
         write_site(locate(ROOT / "data"), clock, site, engine=False)
     found = {"page: building the site, processor time": Figure(time.process_time() - begun, "s", 30.0)}
+    sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file() and path.parts[-3] != "engine"]
+    bundle = sum(path.stat().st_size for path in site.glob("assets/bundle-*.zip"))
+    found["page: the site without the engine"] = Figure((sum(sizes) - bundle) / 1_000_000, "MB", 28.0)
+    found["page: files of the site"] = Figure(len(sizes), "files", 900)
     found["page: building the site, end after Ctrl-C"] = Figure(_end_of_build(run.folder / "never"), "ms", 2000)
     text = (site / "index.html").read_text(encoding="utf-8")
     files = ["index.html", "xpu/linux.html", *re.findall(r'(?:<script src|<link rel="\w+" href)="([^"]+)"', text)]

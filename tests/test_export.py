@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -101,20 +100,13 @@ def test_csv_comes_back(whose: str, request: pytest.FixtureRequest) -> None:
         assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]
 
 
-def test_csv_is_a_folder_or_a_zip(run: Callable[..., Run], tmp_path: Path) -> None:
-    """A folder and an archive hold the same files; writing again gives the same bytes; other files are not touched."""
+def test_csv_is_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
+    """A folder holds a file for each table; writing again replaces them; other files are not touched."""
     data = ("--data", str(hostile_directory(tmp_path / "hostile")))
     hostile = Snapshot(locate(data[1]))
     assert run("export", "--format", "csv", "--out", str(tmp_path / "a"), *data).code == 0
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert files == published.csv_files(read_tables(hostile))
-    assert run("export", "--format", "csv", "--out", str(tmp_path / "a.zip"), *data).code == 0
-    first = (tmp_path / "a.zip").read_bytes()
-    with zipfile.ZipFile(io.BytesIO(first)) as archive:
-        assert archive.testzip() is None
-        assert {entry.date_time[:3] for entry in archive.infolist()} == {(2026, 11, 21)}
-        assert {name: archive.read(name) for name in archive.namelist()} == files
-    assert published.zip_bytes(files, date.fromisoformat(hostile.meta["data_date"])) == first
     write_folder(tmp_path / "a", {"claim.csv": b"id"}, ours=lambda name: name in files)  # an older one is replaced
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["claim.csv"]
     (tmp_path / "a" / "thesis.txt").write_text("mine", encoding="utf-8")

@@ -142,15 +142,6 @@ def test_filters_narrow(facts: Snapshot) -> None:
     assert tags(facts, {"repository": "intel/intel-optimized-pytorch"}) == tags(facts, {"flavour": "mlperf"})
 
 
-def test_order(facts: Snapshot) -> None:
-    """Rows stand as listed, newest first, or by name."""
-    listed = tags(facts, {"flavour": "mlperf"})
-    assert listed[0] == "mlperf-inference-4.1-resnet50"
-    assert tags(facts, {"flavour": "mlperf", "sort": "name"}) == sorted(listed)
-    newest = tags(facts, {"sort": "newest", "flavour": "base", "option": "pip"})
-    assert newest.index("2.4.0-pip-base") < newest.index("2.3.0-pip-base") < newest.index("2.1.40-xpu-pip-base")
-
-
 def test_columns_and_titles(facts: Snapshot) -> None:
     """Columns are chosen and named; a wrong number of names, a column or a filter that nobody knows is an error."""
     chosen = {"table": "xpu-base", "columns": "tags,driver", "titles": "Image, GPU driver"}

@@ -43,9 +43,7 @@ def export(
         Exported,
         o.one_of("--format", "form of the output; schema is that of json", get_args(Exported)),
     ],
-    out: Annotated[
-        str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder, or FILE.zip")
-    ] = None,
+    out: Annotated[str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder")] = None,
     table: Annotated[str | None, o.value("--table", "NAME", "csv: this table alone")] = None,
     product: Annotated[
         o.Words, o.value("--product", "PRODUCT", "graph and calendar: this product (repeatable)", completion.products)
@@ -88,7 +86,7 @@ def _check(form: str, out: str | None, table: str | None, product: o.Words) -> N
     if product and form in TABLES:
         raise UsageError(f"--product works with graphml and ical; {form} is of everything")
     if form == "csv" and not (table or out):
-        raise UsageError("csv is many tables: give --out FOLDER, --out FILE.zip, or --table NAME")
+        raise UsageError("csv is many tables: give --out FOLDER, or --table NAME")
 
 
 def _text(facts: Snapshot, form: str, table: str | None, named: list[str]) -> str:
@@ -107,16 +105,11 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str]) -> st
 
 
 def _csv(facts: Snapshot, out: str) -> int:
-    from datetime import date
-
-    from compatkb.core.atomic_write import write_file, write_folder
-    from compatkb.export.tables import csv_files, read_tables, zip_bytes
+    from compatkb.core.atomic_write import write_folder
+    from compatkb.export.tables import csv_files, read_tables
 
     files = csv_files(read_tables(facts))
-    if out.endswith(".zip"):
-        write_file(Path(out), zip_bytes(files, date.fromisoformat(facts.meta["data_date"])))
-    else:
-        write_folder(Path(out), files, ours=lambda name: name in files)
+    write_folder(Path(out), files, ours=lambda name: name in files)
     return _wrote(out)
 
 

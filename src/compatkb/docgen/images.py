@@ -133,7 +133,6 @@ def _names(exact: re.Match[str], elements: list[Element], device: str) -> dict[s
     return {"series": exact[1], "release": newest.release if newest else exact[1], "build": build}
 
 
-ORDERS = LISTED, NEWEST, NAME = ("listed", "newest", "name")
 _FILTERS = (
     RegionArgument("repository", "the repository, as docker pull takes it; every one unless given"),
     RegionArgument("table", "only the rows of this table of the document that lists them"),
@@ -144,15 +143,10 @@ _FILTERS = (
 
 
 def chosen(asked: RegionContext) -> list[ImageRow]:
-    """Return the rows that a region asks for, in the order that it wants; raises UsageError for what nobody ever listed."""
+    """Return the rows that a region asks for, as they were listed; raises UsageError for what nobody ever listed."""
     rows = [row for row in ImageTables(asked.facts, asked.day).rows() if _fits(asked, row)]
     if not rows:
         _check(asked)
-    order = asked.values.get("sort", LISTED)
-    if order == NAME:
-        rows.sort(key=lambda row: row.tags)
-    elif order == NEWEST:
-        rows.sort(key=lambda row: _age(asked, row))
     return rows
 
 
@@ -255,7 +249,6 @@ IMAGES = {
         *_FILTERS,
         RegionArgument("columns", "the columns, separated by commas; those of the document unless given"),
         RegionArgument("titles", "the heads of the columns, separated by commas; those of the document unless given"),
-        RegionArgument("sort", "listed: as in the document; newest: newest versions first; name", LISTED, choices=ORDERS),
         RegionArgument("foot", "whether a line below says where and when they were listed", "no", choices=YES_NO),
         pins=True,
     ),

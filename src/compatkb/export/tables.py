@@ -5,9 +5,7 @@ import errno
 import io
 import json
 import sqlite3
-import zipfile
 from contextlib import closing
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -154,18 +152,6 @@ def csv_text(table: DatabaseView, rows: list[Row]) -> str:
     writer = csv.DictWriter(out, [column.name for column in table.columns], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return out.getvalue()
-
-
-def zip_bytes(files: dict[str, bytes], day: date) -> bytes:
-    """Return a zip archive of files, all of them dated `day`."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, (max(day.year, 1980), day.month, day.day, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
     return out.getvalue()
 
 

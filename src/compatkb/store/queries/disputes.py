@@ -1,6 +1,5 @@
 """Disagreements between sources: both sides, the decision, and whom they concern."""
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Annotated
 
@@ -89,14 +88,6 @@ class DisputeQueries(SolverQueries):
     def concerned_of(self, name: str) -> tuple[ConcernedRecord, ...]:
         """Return what disputes say of a product, an image tag or a channel, by dispute."""
         return self.records(ConcernedRecord, "from concerned where name = ? order by dispute, rowid", name)
-
-    def disputes_about(self, names: Iterable[str]) -> tuple[DisputeRecord, ...]:
-        """Return the disputes that concern some products, image tags or channels, each once, by name and then by id."""
-        records, ids = self.dispute_records(), dict[str, None]()
-        for name in names:
-            rows = self.select("select dispute from concerned where name = ? order by dispute", name)
-            ids.update(dict.fromkeys(dispute for (dispute,) in rows))
-        return tuple(records[dispute] for dispute in ids)
 
     @cached_property
     def event_disputes(self) -> dict[str, list[DisputeRecord]]:
