@@ -12,7 +12,7 @@ from compatkb.authoring.feature_products import clashes, own_builds, product_fil
 from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardware, support_any_hardware, support_other_systems
 from compatkb.authoring.index_requirements import index_edges, required_always
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
-from compatkb.authoring.loader import DataProblem, Files
+from compatkb.authoring.loader import PACKAGES, DataProblem, Files
 from compatkb.authoring.shared_imports import shared_imports
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.wheel_platforms import place
@@ -59,6 +59,8 @@ def resolve(files: Files) -> tuple[Knowledge | None, tuple[DataProblem, ...]]:
                 problems.append(DataProblem(_path(file.product), ("claim", claim.id), unreadable))
             else:
                 knowledge.claims[claim.id] = SourcedClaim(claim, file.product.id, cited)
+    named = files.packages.clash_claim if files.packages else ()
+    problems += [DataProblem(PACKAGES, None, f"{one.id} is no claim") for one in named if one.id not in knowledge.claims]
     problems += _unreadable_terms(knowledge)
     problems += tag_problems(files)
     _imply(knowledge, problems)

@@ -5,6 +5,8 @@ from enum import IntEnum, StrEnum
 
 FOREVER = date.max.toordinal()
 """The day, as an ordinal, on which something ends that has no end."""
+UNBOUNDED = ">=0"
+"""The specifier of a package in whatever version: people and installers say its name alone."""
 ANY_VERSION = "any version"
 """The specifier of an edge that only asks for presence."""
 

@@ -11,7 +11,7 @@ from compatkb.core.clock import Clock
 from compatkb.core.names import numbers
 from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, admits
-from compatkb.core.vocabulary import Role, Verdict
+from compatkb.core.vocabulary import UNBOUNDED, Role, Verdict
 from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.machine_reading import LINUX, OF_SYSTEM, UNKNOWN, WINDOWS, MachineReader
 from compatkb.doctor.questions import SuccessorStack
@@ -228,7 +228,9 @@ class _Diagnosing(StackFinder):
             match = known_issues(self.facts).match_at(issue, place)
             if match is None or any(map(self._is_unnamed, match.unsaid)):
                 continue
-            named = any(condition.spec not in ("", ">=0") and condition not in match.unsaid for condition in issue.conditions)
+            named = any(
+                condition.spec not in ("", UNBOUNDED) and condition not in match.unsaid for condition in issue.conditions
+            )
             own = bool(hits) and any(_is_own(plain(s), self._common_patterns) for s in issue.signs if self.pasted.find(s))
             if hits and (named or own):
                 weight = (_ISSUE if named else _PROOF) if not match.unsaid else _UNSAID + 3 * own - len(match.unsaid)

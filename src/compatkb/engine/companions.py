@@ -1,8 +1,11 @@
 """Companion packages, added to a stack without being asked for: the builds that cost it nothing."""
 
 from collections.abc import Iterable
+from functools import reduce
+from itertools import chain
+from operator import or_
 
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import Kind, Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.relations import UNRELATED
 from compatkb.engine.runtime_pins import runtime_conflicts
@@ -19,10 +22,11 @@ def companion_products(problem: Problem, chosen: list[Member]) -> list[str]:
 def companions_by_platform(
     assignment: Found, chosen: list[Member], beside: list[Member], product: str
 ) -> list[tuple[PlatformSet, Element]]:
-    """Return the best companion for each platform: builds that were seen first, then what is surer, then the newest.
+    """Return the best companion for each platform: builds that were seen first, what is made for the package, then the newest.
 
     It depends on the package that it goes with, the first one that speaks of it, and on nothing else of the stack, as long as
-    the others admit it: it is as well known as that one's own wheels and adds no warning that this one lacks.
+    the others admit it: it is as well known as that one's own wheels, which may be presumed as well, and adds no warning that
+    this one lacks. What came out for that very release is before what came out for another and admits it, and surer.
     """
     problem = assignment.problem
     warned, sizes = problem.context.candidates.faults, problem.facts.sizes
@@ -36,11 +40,10 @@ def companions_by_platform(
     (lead, number), doubted = packages[0], runtime_conflicts(problem, (*chosen, *beside))[1]
     most, own = warned(lead, number) if number < sizes[lead] else 0, problem.support(lead, number)
     known = problem.availability.support(lead, number, frozenset()) if number < sizes[lead] else own
-    sure, unsure, guessed = list[_Fitting](), list[_Fitting](), list[_Fitting]()
-    left = assignment.platforms  # where no sure one was found
+    presumed_lead = problem.context.candidates.presumed(lead, number) if number < sizes[lead] else 0
+    made = _made_for(problem, product, lead, number) if number < sizes[lead] else 0
+    tiers = [list[_Fitting]() for _ in range(_TIERS)]
     for idx in newest_first(domain):
-        if not left:
-            break
         if warned(product, idx) > most:
             continue
         certain, inferred = _fitting(problem, chosen, beside, (product, idx), assignment.platforms)
@@ -49,17 +52,28 @@ def companions_by_platform(
         conflicting, doubtful = runtime_conflicts(problem, (*chosen, *beside, (product, idx)))
         inferred = (inferred | (certain & doubtful & ~doubted)) & ~conflicting & ~known.certain
         certain &= ~conflicting & ~(doubtful & ~doubted)
-        presumed = problem.context.candidates.presumed(product, idx)
+        presumed = problem.context.candidates.presumed(product, idx) & ~presumed_lead
+        later = 0 if made >> idx & 1 else 1
         for tier, fit in (
-            (sure, certain & ~presumed),
-            (unsure, inferred & ~presumed),
-            (guessed, (certain | inferred) & presumed),
+            (2 * later, certain & ~presumed),
+            (2 * later + 1, inferred & ~presumed),
+            (_TIERS - 2 + later, (certain | inferred) & presumed),
         ):
-            tier.append((fit, problem.facts.elements(product)[idx]))
-    return _first_of((*sure, *unsure, *guessed), assignment.platforms)
+            tiers[tier].append((fit, problem.facts.elements(product)[idx]))
+    return _first_of(chain.from_iterable(tiers), assignment.platforms)
 
 
 _Fitting = tuple[PlatformSet, Element]
+_TIERS = 6
+"""Seen and made for the package, for certain and by inference; seen and made for others, likewise; presumed, likewise."""
+
+
+def _made_for(problem: Problem, product: str, lead: str, number: int) -> int:
+    """Return the builds of a companion of which something is said together with one release of the lead alone: this one."""
+    elements = problem.facts.elements(lead)
+    release = sum(1 << element.idx for element in elements if element.release == elements[number].release)
+    edges = (edge for edge in problem.facts.edges(product, lead) if edge.to_mask >> number & 1 and not edge.to_mask & ~release)
+    return reduce(or_, (edge.of_mask for edge in edges if edge.kind != Kind.BREAKS), 0)
 
 
 def _first_of(fitting: Iterable[_Fitting], left: PlatformSet) -> list[_Fitting]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from compatkb.core.record import NamedTuple
+from compatkb.core.vocabulary import UNBOUNDED
 from compatkb.output.things import BuildView, StackView
 from compatkb.store.queries.products import ChannelRecord
 
@@ -85,7 +86,9 @@ def _flags(indexes: list[ChannelRecord]) -> tuple[str, ...]:
 
 def bounds_of(stack: StackView) -> tuple[str, ...]:
     """Return the requirements on what no metadata bound: numpy<2."""
-    return tuple(f"{product.distribution or product.id}{spec}" for product, spec in stack.bounds if spec)
+    return tuple(
+        f"{product.distribution or product.id}{'' if spec == UNBOUNDED else spec}" for product, spec in stack.bounds if spec
+    )
 
 
 def pip_commands(stack: StackView, shell: str = POSIX) -> list[str]:

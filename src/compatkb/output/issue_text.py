@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 
+from compatkb.core.vocabulary import UNBOUNDED
 from compatkb.engine.known_issues import (
     GPUS,
     IssueCondition,
@@ -57,7 +58,7 @@ def issue_condition(names: Names, condition: IssueCondition) -> str:
         return f"{condition.spec.removeprefix('>=')} or more GPUs"
     if condition.spec:
         name = names.label(condition.product)
-        return name if condition.spec == ">=0" else f"{name} {spec_in_words(condition.spec)}"
+        return name if condition.spec == UNBOUNDED else f"{name} {spec_in_words(condition.spec)}"
     return f"on {listed([names.value(condition.product, name) for name in condition.values])}"
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from compatkb.core.memo import memoized
 from compatkb.core.names import is_free_threaded, word_key
-from compatkb.core.vocabulary import Role
+from compatkb.core.vocabulary import UNBOUNDED, Role
 from compatkb.output.things import DimensionValue, joined_with, listed, numbered
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Pin, Product, Request
@@ -51,9 +51,9 @@ class Names:
 
     def term(self, text: str) -> str:
         """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
-        product, equal, version = text.replace("===", "==").partition("==")
+        product, equal, version = text.removesuffix(UNBOUNDED).replace("===", "==").partition("==")
         if not equal or "," in version:
-            return self.label(text)
+            return self.label(text.removesuffix(UNBOUNDED))
         listed = product in self.facts.products and self.facts.products[product].scheme == "listed"
         return self.value(product, version) if listed else f"{self.label(product)} {version}"
 

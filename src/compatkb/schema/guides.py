@@ -256,6 +256,12 @@ class ClashEntry(Record):
     sources: Sources
 
 
+class ClashClaim(Record):
+    """A claim of a product that is such a clash: what breaks at import beside a release that metadata admit."""
+
+    id: Id
+
+
 class CompanionEntry(Record):
     """What old releases of a package ask for exactly of another, which the data list no more."""
 
@@ -318,6 +324,7 @@ class PackagesFile(Record):
     isolated_build: tuple[BuildEntry, ...] = ()
     refused_metadata: tuple[MetadataEntry, ...] = ()
     clash: tuple[ClashEntry, ...] = ()
+    clash_claim: tuple[ClashClaim, ...] = ()
     companion: tuple[CompanionEntry, ...] = ()
     outlived: tuple[OutlivedEntry, ...] = ()
     unwheeled: tuple[UnwheeledEntry, ...] = ()

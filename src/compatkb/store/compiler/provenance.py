@@ -7,7 +7,7 @@ from datetime import date
 from math import prod
 
 from compatkb.authoring.collected import kernel_supports
-from compatkb.authoring.knowledge_base import Knowledge, cited
+from compatkb.authoring.knowledge_base import Knowledge, cited, split_term
 from compatkb.schema import SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
 from compatkb.store.rows import dumps
@@ -82,10 +82,11 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
     for file in (files.symptoms, files.machine, files.migration, files.applications, files.packages):
         if file is None:
             continue
-        for kind, records in file.model_dump(mode="json", exclude={"source"}).items():
+        for kind, records in file.model_dump(mode="json", exclude={"source", "clash_claim"}).items():
             for position, record in enumerate(records):
                 body = {**record, "sources": cited(file.source[name] for name in record["sources"] if name in file.source)}
                 yield GuideRecord(kind, position, record.get("id"), dumps(body))
+    yield from _clashes(knowledge)
     yield from _collected(knowledge)
     issues = [issue for file in files.issues for issue in file.issue]
     contents = [content for file in files.issues for content in file.model_dump(mode="json")["issue"]]
@@ -96,6 +97,24 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
             cure["product"], cure["mask"] = knowledge.mask(cure["to"]) if cure["to"] else (None, 0)
         content["sources"] = [[_link_text(link), link] for link in issue.sources]
         yield GuideRecord("issue", position, issue.id, dumps(content))
+
+
+def _clashes(knowledge: Knowledge) -> Iterator[GuideRecord]:
+    """Yield the claims of products that are clashes, as the records of packages that are no products."""
+    packages = knowledge.files.packages
+    for position, entry in enumerate(packages.clash_claim if packages else (), len(packages.clash) if packages else 0):
+        cited_claim = knowledge.claims[entry.id]
+        claim = cited_claim.claim
+        (of, versions), (other, breaks) = split_term(claim.of), split_term(claim.to[0])
+        names = [knowledge.products[product].distribution for product in (of, other)]
+        body = {
+            "name": names[0],
+            "versions": versions,
+            "other": names[1],
+            "breaks": breaks,
+            "reason": (claim.reason or "").rstrip("."),
+        }
+        yield GuideRecord("clash", position, None, dumps({**body, "sources": cited(cited_claim.sources)}))
 
 
 def _collected(knowledge: Knowledge) -> Iterator[GuideRecord]:
