@@ -19,6 +19,8 @@ INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
 )
 
+_POETRY = "[[tool.poetry.source]]"
+
 
 @SETTINGS.rule(INDEX)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
@@ -38,6 +40,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         elif undeclared := _undeclared(plan, required):
             yield undeclared
         elif (allowed := queries.allowed(required.product, [requirement.specifier])) and allowed.mask:
+            yield from _brought(plan, required, allowed, queries)
             for finding in _index(plan, required, allowed, queries):
                 if other := dead.get(requirement.step):  # one fault, which stops this command
                     dead[requirement.step] = _with_what_it_lacks(other, finding)
@@ -79,7 +82,8 @@ def _is_asked(plan: InstallPlan, requirement: Requirement, path: str, queries: P
     if requirement.role is RequirementRole.CONSTRAINT or environment.kind == "branch":
         return False
     is_declared = environment.reading.kind in ("pyproject", "setup.cfg", "setup.py")
-    if is_declared and not uses_uv(environment.document.text) and queries.names_index:
+    text = environment.document.text
+    if is_declared and not uses_uv(text) and _POETRY not in text and queries.names_index:
         return False  # who installs it names the index
     return not path.endswith(".in")  # who compiles it names the index
 
@@ -147,6 +151,32 @@ def _undeclared(plan: InstallPlan, required: ProductRequirement) -> Finding | No
     return at(required.located, INDEX, message, fix=f"declare {name!r} in {table} with its url")._replace(level=Severity.ERROR)
 
 
+def _brought(
+    plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield what a build brings along from an explicit index, on which uv looks only for what is named."""
+    index, text = required.requirement.only_index or "", required.document.text
+    uses = [use for _, use in plan.environment.indexes]
+    if plan.environment.reading.kind != "pyproject" or not any(use.explicit and use.name == index for use in uses):
+        return
+    if not uses_uv(text) or not is_exact(allowed.text) or required.document is not plan.environment.document:
+        return
+    build = queries.elements(allowed.product, allowed.mask)[-1]
+    served = {c for use in uses if not use.explicit and (c := queries.channels.get(address(use.url)))} | {queries.own}
+    named = {one.name for _, one in plan.environment.others if one.only_index}
+    named |= {one.requirement.name for one in plan.requirements if one.requirement.only_index}
+    for one in queries.facts.automatic_of([build], queries.facts.all_platforms):
+        name = one.distribution or one.product
+        if name in named or served & set(one.channels) or plan.asks_unknown(queries):
+            continue
+        message = (
+            f"{required.product.name} {build.version} brings {name}, for which uv does not ask the explicit index {index!r}"
+        )
+        fix = f"add {name}=={one.version} to the dependencies, and {name} = {{ index = {index!r} }} to [tool.uv.sources]"
+        finding = at(required.located, INDEX, message, sources=cited(queries, build), fix=fix.replace("'", '"'))
+        yield finding._replace(level=Severity.ERROR)
+
+
 def _index(
     plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
 ) -> Iterator[Finding]:
@@ -183,6 +213,8 @@ def _index(
         option = f"name {url} in [[tool.uv.index]] and in [tool.uv.sources]" if url else None
     elif option:
         option = f"install it with {option}" if is_declared else f"add {option}"
+        if is_declared and _POETRY in environment.document.text:
+            option = f"name the source of {url} for it in [tool.poetry.dependencies]"
         if environment.reading.kind == "pixi":
             option = f"name {url} in extra-index-urls of [pypi-options]"
     place = "" if option else f"; it is at {named(channel, queries)}"
@@ -192,7 +224,7 @@ def _index(
     about, sources = f"{required.document.path} {option}", cited(queries, builds[-1])
     finding = at(required.located, INDEX, message, sources=sources, fix=option, edits=edits, about=about, brief=name)
     is_list = environment.reading.kind == "requirements"
-    is_whole = of_uv or is_plain or not (queries.names_index if is_list else queries.sets_variable)
+    is_whole = of_uv or is_plain or _POETRY in text or not (queries.names_index if is_list else queries.sets_variable)
     if not is_whole or required.located.statement.derived:
         yield finding
         return
