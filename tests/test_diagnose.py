@@ -197,6 +197,15 @@ def test_the_driver_of_an_intel_gpu_is_blamed_where_the_text_shows_one(facts: Sn
     assert all(about.get(each.id) != "xpu" for each in diagnose(facts, text + padding, clock()).candidates)
 
 
+@pytest.mark.parametrize(
+    ("torch", "out"), [("2.7.0+xpu", True), ("2.1.0a0", False)], ids=("serves the device alone", "needs it")
+)
+def test_what_has_ended_is_left_out_where_torch_serves_alone(facts: Snapshot, torch: str, out: bool) -> None:
+    """A fault of the machine beside what has ended says to leave that out, if the torch of the text does without it."""
+    text = f"torch {torch}\nintel_extension_for_pytorch 2.1.10+xpu\nArc A770: UR_RESULT_ERROR_DEVICE_LOST"
+    assert ("Leave IPEX out" in " ".join(diagnose(facts, text, clock()).candidates[0].do)) is out
+
+
 def test_every_step_that_is_filled_in_is_known(facts: Snapshot) -> None:
     """What stands between braces in a step is what every distribution, or the one that is not known, has a step for."""
     steps = next(record["steps"] for record in facts.guide_records("system") if record["id"] == "linux")

@@ -30,7 +30,7 @@ from compatkb.doctor.questions import KnownData
 from compatkb.doctor.verdict import Examination, examine
 from compatkb.errors import UsageError
 from compatkb.output.doctor_report import examination_lines, present_examination
-from compatkb.output.screen import text_of
+from compatkb.output.screen import fitted, labelled_rows, text_of
 from compatkb.store.reader import Snapshot
 
 DAY = date(2026, 11, 21)
@@ -202,6 +202,22 @@ def test_ended_packages_have_a_way_out(facts: Snapshot) -> None:
         made = examine(facts, Machine("t", "3.12", "linux", arch="x86_64", packages=packages), clock())
         assert made.instead
         assert made.instead.stack.device == label
+
+
+def test_what_conda_installed_is_removed_with_conda(facts: Snapshot) -> None:
+    """A command of pip for an environment in which conda put torch says that conda has to take it away first."""
+    for installer, said in (("conda", True), ("pip", False)):
+        packages = (Installed("torch", "2.8.0", installer=installer), Installed(IPEX[0], "2.8.10+xpu"))
+        made = examine(facts, Machine("t", "3.12", "linux", arch="x86_64", packages=packages), clock())
+        lines = examination_lines(present_examination(facts, made, clock().day))
+        assert ("conda put torch 2.8.0" in " ".join(text_of(lines).split())) is said
+
+
+def test_a_label_stays_with_the_rows_that_stay() -> None:
+    """Where the first row of a label has no room, the next one carries the label."""
+    blocks = labelled_rows([("detected", "first", 9), ("detected", "second", 0), ("fix", "third", 0)])
+    assert text_of(fitted(blocks, 2)).splitlines() == ["  detected       second", "  fix            third"]
+    assert text_of(fitted(blocks, 3)).splitlines()[1] == f"{'':17}second"
 
 
 @pytest.mark.verdict

@@ -1,7 +1,7 @@
 """Finds the cause of an error: what a pasted text speaks for and does not refute, and what cures it there."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -158,6 +158,8 @@ class _Diagnosing(StackFinder):
         if candidates and candidates[0].issue and not (candidates[0].do or candidates[0].issue.issue.cures) and generic:
             kind = max(generic, key=lambda candidate: candidate.weight)  # without a cure, what helps with issues of its kind
             candidates = (candidates[0]._replace(do=kind.do), *candidates[1:])
+        if candidates and candidates[0].kind in ("machine", "code", "library"):
+            candidates = (candidates[0]._replace(do=(*self._leave_out(versions), *candidates[0].do)), *candidates[1:])
         top = self._record_of(candidates[0], causes) if candidates else {}
         if top.get("device") not in (None, *served):
             target = target._replace(foreign=top["device"])
@@ -254,10 +256,7 @@ class _Diagnosing(StackFinder):
     ) -> Candidate:
         clean, ended = known_issues(self.facts).clean_cures(match.issue, place), self.facts.successors.keys()
         issue = match.issue._replace(cures=tuple(cure for cure in clean if _name_of(cure.to or "") not in ended))
-        gone = dict.fromkeys(
-            self.facts.products[n].label for n in (_name_of(c.to or "") for c in match.issue.cures) if n in ended
-        )
-        steps = tuple(f"Leave {label} out, which has ended: torch serves the device without it." for label in gone)
+        steps = self._without(dict.fromkeys(name for c in match.issue.cures if (name := _name_of(c.to or "")) in ended))
         steps += tuple(cure.do for cure in issue.cures if cure.do)
         if match.issue.cures and not issue.cures and not steps:
             steps = ("The releases without it have another known issue; the thread names them.",)
@@ -268,6 +267,26 @@ class _Diagnosing(StackFinder):
             issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, proven,
             cures=cures, issue=match._replace(issue=issue),
         )  # fmt: skip
+
+    def _without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the steps that leave out products that have ended."""
+        labels = (self.facts.products[name].label for name in names)
+        return tuple(f"Leave {label} out, which has ended: torch serves the device without it." for label in labels)
+
+    def _leave_out(self, versions: tuple[Read, ...]) -> tuple[str, ...]:
+        """Return a step that leaves out what has ended, where it is installed beside a torch that serves the device alone."""
+        reads = installed(versions)
+        mains = [read.version.partition("+")[0] for read in reads if read.product == self.main]
+        return self._without(
+            name
+            for name in dict.fromkeys(read.product for read in reads if read.product in self.facts.successors)
+            if any(
+                admits(Scheme.PEP440, successor.specifier, version)
+                for successor in self.facts.successors[name]
+                for version in mains
+                if successor.product == self.main
+            )
+        )
 
     @cached_property
     def _common_patterns(self) -> tuple[str, ...]:

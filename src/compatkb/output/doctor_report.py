@@ -85,6 +85,12 @@ def examination_lines(view: ExaminationView, shell: str = POSIX) -> list[Line]:
     blocks.append(Block([BLANK, *map(command, steps), BLANK] if steps else [BLANK]))
     missing = "" if examination.best else "no stack is known to work on this machine"
     blocks += labelled_rows([*_reasons(view, numbers), *_have(view), ("known issues", _known(view), 3), *_changes(view)])
+    by_conda = [
+        f"{h.installed.name} {h.installed.version}" for h in examination.held if h.core and h.installed.installer == "conda"
+    ]
+    if steps and by_conda:
+        names = f"conda put {listed(by_conda)} there: remove it with conda first (`conda list` names the package)"
+        blocks += labelled_rows([("warning", f"{names}, or two stay behind", 0)])
     blocks += _warnings(view.best if examination.steps else None)
     blocks += [
         block

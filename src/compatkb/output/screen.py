@@ -81,8 +81,17 @@ def columns(rows: Iterable[Sequence[str]], names: Sequence[str] = (), indent: in
 
 
 def fitted(blocks: Sequence[Block], height: int = HEIGHT) -> list[Line]:
-    """Return the lines of blocks, without those of least weight as far as `height` asks for it."""
-    return [line for block in fit(blocks, height) for line in block.lines]
+    """Return the lines of blocks, without those of least weight as far as `height` asks for it; a label that goes is kept."""
+    kept, lines, head = {id(block) for block in fit(blocks, height)}, list[Line](), ""
+    for block in blocks:
+        first = block.lines[0] if block.lines else Line("")
+        own = first.text[: _LABEL + 3] if first.style == "label" else ""
+        head = own if own.strip() or not own else head
+        if id(block) not in kept:
+            continue
+        lines += [first._replace(text=head + first.text[len(own) :]), *block.lines[1:]] if own and head else block.lines
+        head = ""
+    return lines
 
 
 def fit(blocks: Sequence[Block], height: int = HEIGHT) -> list[Block]:

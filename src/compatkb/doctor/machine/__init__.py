@@ -12,6 +12,7 @@ class Installed(NamedTuple):
     module: str | None = None  # the import package that belongs to it, where the data know one
     found: bool | None = None  # whether that import package is there; None where nobody looked
     written: str | None = None  # the version that the package writes of itself
+    installer: str | None = None  # which put it there, as it says: pip, conda, uv
 
 
 class Graphics(NamedTuple):

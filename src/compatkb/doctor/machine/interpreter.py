@@ -35,7 +35,11 @@ for held in metadata.distributions():
         version = held.metadata["Version"]
     except Exception:
         version = None
-    found.append([name, version, str(getattr(held, "_path", ""))])
+    try:
+        installer = (held.read_text("INSTALLER") or "").strip()
+    except Exception:
+        installer = ""
+    found.append([name, version, str(getattr(held, "_path", "")), installer])
 packages = {}
 for module in modules:
     try:
@@ -68,12 +72,12 @@ def read_interpreter(python: str, modules: Mapping[str, str]) -> Machine:
     free_threaded = "t" if info["threads"] else ""
     packages = info["packages"]
     installed = []
-    for name, version, path in info["found"]:
+    for name, version, path, installer in info["found"]:
         metadata = Path(path)
         shown = name or re.split(r"-\d|\.dist-info|\.egg-info", metadata.name)[0] or "?"
         module = modules.get(normal(shown))
         there, text = packages.get(module, (None, ""))
-        installed.append(Installed(shown, version, str(metadata), module, there, _written(text)))
+        installed.append(Installed(shown, version, str(metadata), module, there, _written(text), installer or None))
     known = {item.module for item in installed if item.module}
     for name, module in modules.items():
         there, text = packages.get(module, (False, ""))
