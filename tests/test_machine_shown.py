@@ -21,7 +21,7 @@ def row(out: str, label: str) -> str:
 def test_an_answer_says_what_a_card_requires(run: Callable[..., Run]) -> None:
     """Kernel and runtime, why, what documents it, and whether the system has it."""
     requires = row(run("resolve", "b580", "ubuntu24.04", "py3.12").out, "requires")
-    assert "Linux kernel 6.11 or newer (assumed)" in requires
+    assert "Linux kernel 6.11 or newer; documented from 6.12" in requires
     assert "Ubuntu 24.04 has 6.8, which is older: linux-generic-hwe-24.04 brings 6.17" in requires
     assert "compute runtime 24.31.30508.5 or newer, the first to list it" in requires
     assert "documented: 25.22 to 26.31" in requires
