@@ -373,6 +373,15 @@ def test_a_word_too_many_is_still_wrong(run: Callable[..., Run], words: tuple[st
     assert done.err.count("error:") == 1
 
 
+@pytest.mark.parametrize(("command", "word"), [("search", "WORD..."), ("show", "PRODUCT"), ("matrix", "PRODUCT")])
+def test_a_missing_word_is_named(run: Callable[..., Run], command: str, word: str) -> None:
+    """A command that needs a word says which and where it is described; so does the JSON that it is asked for."""
+    done = run(command)
+    assert (done.code, done.err) == (2, f"error: missing argument {word}\n  see `compatkb {command} --help`\n")
+    told = json.loads(run(command, "--format", "json").out)["error"]
+    assert (told["exit_code"], told["problems"][0]["message"]) == (2, f"missing argument {word}")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

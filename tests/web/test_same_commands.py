@@ -24,6 +24,9 @@ SEED, MANY, FEW = 500, 500, 6
 CUT = "... (cut;"
 COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")
 PIN = re.compile(r"[\w.\[\],-]+(?:==|[<>!~]=?)")
+MODELS = ("A770", "B580", "Arc-140V", "Max 1100", "gaudi2", "xeon", "sapphire-rapids")
+"""Hardware as people type it, which may be no hardware of the device beside it."""
+FOREIGN = ("torch==2.3.1 xpu sapphire-rapids", "cpu A770", "hpu Arc-140V ipex", "cpu sapphire-rapids", "hpu xeon py3.11")
 Commands = list[tuple[str, ...]]
 """The words of each command, as a shell reads them."""
 
@@ -53,8 +56,10 @@ def drawn(facts: Snapshot, count: int) -> list[list[str]]:
         for _ in range(chance.choice((0, 0, 1, 1, 2))):
             name = chance.choice(named) if chance.random() < 0.7 else chance.choice(packages)
             words.append(chance.choice([name, f"{name}=={chance.choice(facts.elements(name)[:]).version}"]))
-        words += [chance.choice(("xpu", "cpu"))] if chance.random() < 0.45 else []
-        words += [f"hardware=={chance.choice(hardware)}"] if chance.random() < 0.4 else []
+        words += [chance.choice(("xpu", "cpu", "hpu"))] if chance.random() < 0.45 else []
+        words += (
+            [chance.choice((f"hardware=={chance.choice(hardware)}", chance.choice(MODELS)))] if chance.random() < 0.4 else []
+        )
         words += [f"os=={chance.choice(systems)}"] if chance.random() < 0.45 else []
         words += [f"python=={chance.choice(facts.grid['python'][3:])}"] if chance.random() < 0.45 else []
         if words:
@@ -155,8 +160,7 @@ class Places:
             yield "gave up: API"
             return
         yield from self._of_api(told, answer)
-        question = PageQuestion(words=tuple(words))
-        page = self.site.answer_page(question)
+        page = self.site.question_page([("q", shlex.join(words))])
         if (shown := of_page(page)).sections != told.sections:
             yield f"page: {shown.sections}, not {told.sections}"
         if told.headline not in " ".join(_text(page).split()):
@@ -195,6 +199,15 @@ def test_every_place_names_the_same_commands(
     gave_up = [words for words, difference in wrong if difference.startswith("gave up")]
     assert len(gave_up) <= count / 20
     assert [one for one in wrong if not one[1].startswith("gave up")] == []
+
+
+@pytest.mark.parametrize("typed", FOREIGN)
+def test_a_device_beside_hardware_is_asked_for(
+    asker: Asker, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    """The page of what is typed says what the terminal says, where device and hardware are not of one kind, too."""
+    monkeypatch.setenv("COMPATKB_TODAY", DAY.isoformat())
+    assert list(Places(asker, run).differences(typed.split())) == []
 
 
 def test_llms_txt_names_the_commands_of_the_terminal(

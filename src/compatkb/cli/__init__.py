@@ -212,7 +212,7 @@ def _sentence(error: Any, context: Any) -> tuple[str, list[str]]:
 
 
 def _wrong_value(error: Any, param: Any) -> tuple[str, list[str]]:
-    name = param.opts[0] if param.param_type_name == "option" else param.human_readable_name
+    name = param.opts[0] if param.param_type_name == "option" else param.metavar or param.name
     if hasattr(error, "param_type"):  # what is missing
         return f"missing {param.param_type_name} {name}", []
     if wrong := _NOT_ONE_OF.fullmatch(error.message.rstrip(".")):

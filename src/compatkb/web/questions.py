@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.errors import UsageError, WordsError
 from compatkb.headline_options import HEADLINES
 from compatkb.request.parser import make_request, parse_day
-from compatkb.request.typed import Aside, Typed, read_typed, set_aside
+from compatkb.request.typed import Aside, read_typed, set_aside
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Request
 
@@ -165,24 +165,39 @@ def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
             asked = both
         except UsageError as error:
             aside.append(set_aside(text[:80], error))
-    read = read_typed(facts, typed, clock) if typed else Typed(())
-    for word in read.words:
-        try:
-            if facts.find_application(word) and not facts.product(word):
-                both = asked._replace(words=(*asked.words, word))
-            else:
-                request = make_request(facts, (), [word], (), clock)
-                said = question_of(request, PageQuestion())
-                if said.request(facts, clock).pins != request.pins:  # `==2.8` is more than the version, so it stays a word
-                    said = said._replace(options=(), words=(word,))
-                    for pin in request.pins:
-                        asked = asked.fix(pin.product)
-                both = _with(asked, said)
-            both.request(facts, clock)
-            asked = both
-        except UsageError as error:
-            aside.append(set_aside(word, error))
-    return Asked(asked, (*aside, *read.aside))
+    words, unread = _words_of(facts, typed, clock) if typed else ([], ())
+    named = [word for word in words if facts.find_application(word) and not facts.product(word)]
+    try:
+        said = _form_of(facts, [word for word in words if word not in named], clock)
+        both = _with(asked, said._replace(words=(*said.words, *named)))
+        both.request(facts, clock)
+        asked = both
+    except UsageError as error:
+        aside.append(set_aside(typed[:80], error))
+    return Asked(asked, (*aside, *unread))
+
+
+def _words_of(facts: Snapshot, typed: str, clock: Clock) -> tuple[Sequence[str], tuple[Aside, ...]]:
+    """Return the words of a line as the command line reads them, and what is set aside of a line that it would refuse."""
+    try:
+        words = split_words(typed)
+        make_request(facts, (), words, (), clock)
+    except UsageError:
+        return read_typed(facts, typed, clock)
+    return words, ()
+
+
+def _form_of(facts: Snapshot, words: Sequence[str], clock: Clock) -> PageQuestion:
+    """Return what words ask together as a question with options; what an option cannot say, as `==2.8`, stays a word."""
+    if not words:
+        return PageQuestion()
+    request = make_request(facts, (), words, (), clock)
+    said = question_of(request, PageQuestion())
+    kept = {pin.product: pin for pin in said.request(facts, clock).pins}
+    for pin in request.pins:
+        if kept.get(pin.product) != pin and _is_word(pin.text, pin.product):
+            said = said.fix(pin.product)._replace(words=(*said.words, *_texts(pin.text, pin.product)))
+    return said if said.request(facts, clock) == request else PageQuestion(words=tuple(words))
 
 
 def _with(asked: PageQuestion, more: PageQuestion) -> PageQuestion:
