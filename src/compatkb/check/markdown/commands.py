@@ -10,7 +10,7 @@ from itertools import islice
 
 from compatkb.check.document import CheckContext, TextDocument
 from compatkb.check.markdown.text import PAGES, CodeBlock, MarkdownPage
-from compatkb.check.project import index_rules, metadata, packages, pairs, pins, resolution
+from compatkb.check.project import builds, index_rules, packages, pairs, pins, resolution
 from compatkb.check.project.checker import judged
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries, queries_of
@@ -168,7 +168,7 @@ _FOR_FILES = {
 
 _ALIKE = (
     pins.LOST, index_rules.INDEX, pairs.DRIFTS, pins.YANKED, ENDED, packages.STUB, packages.BUILD, packages.METADATA,
-    metadata.PACKAGE,
+    builds.PACKAGE,
 )  # fmt: skip
 _FOR_COMMANDS = {**_FOR_FILES, **{rule.id: rule for rule in _ALIKE}}
 """The rules for blocks of commands, which readers paste as they are."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, at
+from compatkb.check.project.index_contents import cited, lacks
 from compatkb.check.project.indexes import index_option, named, sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
-from compatkb.check.project.listed import cited, lacks
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity

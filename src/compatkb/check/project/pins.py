@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from compatkb.check.lookups import urls
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment, at
+from compatkb.check.project.index_contents import cited, has_wheels_alone, lacks_label, may_have, never_built
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, declared, holds
-from compatkb.check.project.listed import cited, has_wheels_alone, lacks_label, may_have, never_built
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.environments import at
+from compatkb.check.project.index_contents import cited, demanded, may_have
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
-from compatkb.check.project.listed import cited, demanded, may_have
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity

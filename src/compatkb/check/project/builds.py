@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
+from compatkb.check.project.index_contents import cited
 from compatkb.check.project.indexes import index_option, sources_of
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
@@ -13,7 +14,6 @@ from compatkb.check.project.install_plan import (
     known_image,
     systems_of,
 )
-from compatkb.check.project.listed import cited
 from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
