@@ -1,5 +1,6 @@
 """Every file of a site by its path, made when it is asked for; a static site is all of them, and the engine for the rest."""
 
+import gc
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -37,17 +38,27 @@ def write_site(
     At an address that is known, `url`, pages name it as theirs, bring a picture along where they are shared, and are listed
     for search engines. A folder that holds anything but a site is left alone. Raises UsageError and UnavailableError.
     """
+    gc.disable()  # nearly all stays until the site is written: to look for circles among it takes a tenth of the time
+    try:
+        files = _files(snapshot, clock, count, engine=engine, url=url)
+    finally:
+        gc.enable()
+    write_tree(out, files, ours=MARK)
+    return len(files)
+
+
+def _files(
+    snapshot: str, clock: Clock, count: Callable[[str, int, int], None] | None, *, engine: bool, url: str
+) -> dict[str, bytes]:
+    """Return every file of a static site of a snapshot by its path, with the engine where it is wanted."""
     asker = Asker(Snapshot(snapshot), clock)
     if engine:
         from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
 
         pyodide = fetch_pyodide()
         site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide), url=url)
-        files = make_site(site, count) | engine_files(site, Path(snapshot), pyodide)
-    else:
-        files = make_site(Site(asker, live=False, url=url), count)
-    write_tree(out, files, ours=MARK)
-    return len(files)
+        return make_site(site, count) | engine_files(site, Path(snapshot), pyodide)
+    return make_site(Site(asker, live=False, url=url), count)
 
 
 def make_site(site: Site, count: Callable[[str, int, int], None] | None = None) -> dict[str, bytes]:
