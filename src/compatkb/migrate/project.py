@@ -10,9 +10,12 @@ from compatkb.check import CheckReport, make_report, rules_by_id
 from compatkb.check.config import Settings
 from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREADABLE
-from compatkb.check.migration_rules import PIN, RULES
+from compatkb.check.markdown.commands import read_code_blocks
+from compatkb.check.markdown.text import read_page
+from compatkb.check.migration_rules import IMPORT, PIN, RULES
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
+from compatkb.check.rules import is_passed_over
 from compatkb.check.suppressions import BaselineEntry, suppressions_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.migrate import commands
@@ -24,12 +27,13 @@ from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import ParsedFile
 
 _PROGRAMS = (".py", ".pyi", ".ipynb")
+_IMPORT = re.compile(r"\s*(?:>>> )?(?:import|from)\s")
 _TAKEN = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b([^\n]*)", re.MULTILINE)
 
 
 def reads(path: str) -> bool:
-    """Return whether files of this name are read: Python, notebooks, and all that states versions, documents aside."""
-    return path.endswith((".py", ".pyi")) or kind_of(path) not in (None, "markdown")
+    """Return whether files of this name are read: Python, notebooks, and all that states versions."""
+    return path.endswith((".py", ".pyi")) or kind_of(path) is not None
 
 
 def migrate(
@@ -78,7 +82,31 @@ class _Project:
         else:
             waits = f"what {pins.stuck[0]} installs stays" if pins.stuck else ""
         findings += (_waiting(finding, waits) if waits else finding for finding in coded)
-        return [*findings, *self._setups(project)]
+        return [*findings, *self._setups(project), *self._documented(device, used)]
+
+    def _documented(self, device: str | None, used: Mapping[str, str]) -> Iterator[Finding]:
+        """Yield what the code of documents installs, imports and runs; people write it, since documents show several ways."""
+        products = (self.asked.facts.products[product] for product in self.guide.ended)
+        names = {
+            name for one in products if one.distribution for name in (one.distribution, one.distribution.replace("-", "_"))
+        }
+        documents = (
+            one for one in self.documents.values() if kind_of(one.path) == "markdown" and not is_passed_over(one.path)
+        )
+        pages = [read_page(one) for one in documents if any(name in one.text for name in names)]
+        readings = [(page.document, read_code_blocks(page)) for page in pages]
+        pins = Pins(Project(self.asked.facts, readings), ProjectQueries(self.asked), self.guide, self.device)
+        told = list(pins.findings(device, used))
+        for page, (document, reading) in zip(pages, readings, strict=True):
+            told += (item.finding for item in commands.command_findings(document, reading, self.guide, device))
+            for offset, line in (line for block in page.codes for line in block.lines if _IMPORT.match(line[1])):
+                if match := self.guide.module_pattern.search(line):
+                    product = self.guide.modules[match[0]]
+                    message = f"{match[0]} is of {self.asked.facts.products[product].name}, which has ended"
+                    sources = self.guide.ended_sources.get(product, ())
+                    start, end = offset + match.start(), offset + match.end()
+                    told.append(document.finding(IMPORT, start, end, message, fix="take the import out", sources=sources))
+        yield from (finding._replace(edits=()) for finding in told)
 
     def _programs(self, findings: list[Finding]) -> Iterator[Program]:
         for document in self.documents.values():
