@@ -89,7 +89,7 @@ class Neighbours:
         ):
             return near
         stack = stack_of(_best(self._problems(self.request._replace(devices=devices, route=None))))
-        if stack is None:
+        if stack is None or any(element.foreign for element in stack.packages):  # what is made for neither helps nobody
             return near
         other = Alternative(("device",), "best", stack)
         return (other, *near) if is_moved else (*near, other)

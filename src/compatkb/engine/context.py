@@ -265,6 +265,23 @@ class Context:
         )
 
     @memoized
+    def first_alike(self, product: str) -> tuple[int, ...]:
+        """Return for each element of a product the first one that stands for it where requirements on runtimes are compared.
+
+        They require the same, and neither waives anything; of a product of which runtimes demand versions each is by itself.
+        """
+        leaves = [leaf for leaf, known in self.facts.products.items() if known.role == Role.LEAF]
+        waived = {edge for _, _, edge, _ in self.facts.waivers}
+        everyone = range(self.facts.sizes[product])
+        if any(product == one for one, *_ in self.facts.waivers) or any(product in self.demanded(leaf) for leaf in leaves):
+            return tuple(everyone)
+        first: dict[tuple[tuple[str, RuntimeRequirement], ...], int] = {}
+        rows = [self.runtime_requirements(product, idx) for idx in everyone]
+        free = [all(edge not in waived for _, edge, _ in row) for row in rows]
+        required = [tuple((to, said) for to, _, said in row) for row in rows]
+        return tuple(first.setdefault(required[idx], idx) if free[idx] else idx for idx in everyone)
+
+    @memoized
     def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:
         """Return what elements of a product require of a runtime: which, the id of the edge that says it, and what."""
         size, listed, requirements = self.facts.sizes[runtime], (1 << self.facts.sizes[product]) - 1, []

@@ -13,7 +13,7 @@ from compatkb.output.machine import tightest
 from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import is_newer
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Edge, Element, Request, Sources
+from compatkb.store.records import Edge, Element, Pin, Request, Sources
 
 _VERBS = {"needs": "needs", "constrains": "works only with", "breaks": "does not work with"}
 _REFUSALS = {
@@ -54,13 +54,19 @@ class Causes(Names):
                 cited.update(dict.fromkeys(scope.sources))
         return tuple(cited)[:_MOST_SOURCES]
 
+    def _nearest(self, product: str, pin: Pin) -> str:
+        return self.build(self.facts.elements(product)[pin.near.bit_length() - 1])
+
     def _offer(self, conflict: Cause) -> str:
         product = conflict.blocker[1]
         device = self.value("device", conflict.device)
         pin = self.request.pin(product)
         what = self.pin(pin) if pin else self.label(product)
-        if pin and pin.beyond and "+" in pin.text and not is_newer(self.facts, self.facts.products[product], pin.beyond):
-            return f"{what} is not known: the data have no build of {self.label(product)} with that label"
+        if pin and pin.beyond and not is_newer(self.facts, self.facts.products[product], pin.beyond):
+            if "+" in pin.text:
+                return f"{what} is not known: the data have no build of {self.label(product)} with that label"
+            if ".post" in pin.beyond:
+                return f"{what} is not known: of its release the data have other builds, such as {self._nearest(product, pin)}"
         if pin and pin.beyond:
             last = self.facts.elements(product)[pin.near.bit_length() - 1].release
             name = self.label(product)

@@ -181,6 +181,8 @@ class _WordReader:
             if normal_version(product, exact[1]) is None:
                 raise UsageError(f"{exact[1]!r} is not a version as PEP 440 has them; see `compatkb show {product.id}`")
             mask = find_matching(self.facts, product, spec)
+            if not mask and "+" in exact[1]:  # as another index of its maker labels it
+                mask = self.facts.word(product.id, normal_version(product, exact[1]) or "") or 0
             if mask:
                 return Pin(product.id, text, mask, strict=True)
             return self._unlisted(product, exact[1], text, strict=True)
@@ -267,6 +269,9 @@ class _WordReader:
                     version if version.partition("+")[2] not in known else ""
                 )  # builds of that kind are not covered at all
                 return Pin(product.id, text, 0, strict=strict, near=released, beyond=beyond)
+        base, rebuilt, _ = version.partition(".post")
+        if rebuilt and product.role == Role.PACKAGE and (near := find_matching(self.facts, product, f"=={base}")):
+            return Pin(product.id, text, 0, strict=strict, near=near, beyond=version)  # the data lack that build of a release
         if is_newer(self.facts, product, version):
             return self._newer(product, version, text, strict=strict)
         if follows_the_last(self.facts, product, version):
@@ -353,6 +358,7 @@ class _WordReader:
         elements = self.facts.elements(pin.product)
         label = pin.text.partition("+")[2]
         chosen = elements.of(pin.mask) or [e for e in elements if label and e.version.endswith(f"+{label}")]
+        chosen = chosen or elements.of(pin.near if pin.beyond and not label else 0)
         return not chosen or any(not e.devices or device in e.devices for e in chosen)
 
 

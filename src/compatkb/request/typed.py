@@ -17,7 +17,6 @@ _MARKS = " \t,;:!?()[]{}\"'`*®™“”‘’"
 _LINKING = frozenset(("and", "for", "in", "of", "on", "or", "to", "with"))
 """Words that no name ends with."""
 _GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)[-_=]?v?(\d+(?:\.\d+)+\S*)")
-_COMPACT_PYTHON = re.compile(r"(?:py|cp|python)-?3\.?(\d{1,2}t?)(?:\.\d+)?", re.IGNORECASE)
 _PIN = re.compile(r"([A-Za-z][\w.-]*(?:\[[\w,.-]*\])?)\s*=\s*(\d\S*)")
 _VERSION = re.compile(r"v?\d+(?:\.\w+)*(?:\+[\w.]+)?")
 _MEANT = re.compile(r"\n[^\S\n]*did you mean: (.+?)\?(?:\n|$)")
@@ -129,8 +128,6 @@ class _Line:
 
     def _name(self, text: str, count: int) -> str:
         """Return a name that a text means by itself, in words of the command line; empty where it means none."""
-        if match := _COMPACT_PYTHON.fullmatch(text):
-            return f"python 3.{match[1]}"
         if re.fullmatch(r"3\.\d{1,2}t", text):
             return f"python {text}"
         if match := _PIN.fullmatch(text):

@@ -12,13 +12,16 @@ from compatkb.store.suggestions import suggest
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
 _VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
+_COMPACT_PYTHON = re.compile(r"(?:py|cp|python)-?3(\d{1,2}t?)", re.IGNORECASE)
+"""A Python as the tags of wheels and environments write it: py312, cp313t."""
 _NEWEST = ("latest", "newest")
 """Words behind a product that say what is so anyhow: of what works, the newest comes first."""
 _FILLING = (
-    "a am an and any are as at be best can card compatible computer conda could desktop do does find for from get gib "
-    "how i in install installation installed installing is it laptop latest linked lts machine matching me my need needs "
-    "newest notebook of on or out pc pip pip3 please run running set should support supported supports that the their "
-    "these this to use using uv version versions want what wheel wheels when which will with work working works you"
+    "a am an and any are as at be best can card compatible computer conda container could desktop do docker does find "
+    "for from get gib how i in install installation installed installing is it laptop latest linked lts machine "
+    "matching me my need needs newest notebook of on or out pc pip pip3 please run running set should support "
+    "supported supports that the their these this to use using uv version versions want what wheel wheels when which "
+    "will with work working works you"
 )
 FILLING = frozenset(_FILLING.split())
 """Words of a sentence, and of an install command, that say nothing of what is asked for."""
@@ -89,6 +92,8 @@ class _Words:
 
     def _read_place(self, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
         """Return how many words name where something runs, and the options that say so; (1, []) where none do."""
+        if (compact := _COMPACT_PYTHON.fullmatch(words[0])) and "python" in self.facts.products:
+            return 1, [("python", f"3.{compact[1]}")]
         known = meanings(self.facts)
         for count in range(min(len(words), _LONGEST), 0, -1):
             text = " ".join(words[:count])
