@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import NEUTRAL
 from compatkb.core.versions import parse
-from compatkb.schema import Basis
+from compatkb.schema import Basis, Role
 from compatkb.store.compiler.claims import defects
 from compatkb.store.records import Defect
 
@@ -26,12 +26,14 @@ def preference(trial: Trial, judged: Judged) -> tuple[object, ...]:
     return (
         judged.level is Level.UNKNOWN,
         any(_is_flawed(trial, member) for member in packages),
-        any(_is_put_behind(trial, member) for member in packages),
+        sum(_is_put_behind(trial, member) for member in packages),
         any(trial.is_of_another_kind(*member) for member in packages),
-        any(_is_presumed(trial, member) for member in packages),
+        sum(_is_presumed(trial, member) for member in packages),
         route.rank,
         [-number for number in _series(trial, (route.provider, members[route.provider]))],
+        not _is_sure(trial, (route.provider, members[route.provider])),
         judged.level,
+        sum(not _is_sure_beside(trial, member, (route.provider, members[route.provider])) for member in packages),
         judged.warnings,
         [-members.get(name, -1) for name in trial.oracle.order],  # what is absent counts as older than any version
         route.id,
@@ -80,6 +82,19 @@ def _is_presumed(trial: Trial, member: Member) -> bool:
     seen = reduce(or_, (floor.seen | (floor.guessed if floor.glibc == NEUTRAL else 0) for floor in element.floors), 0)
     family = grid.families(ask.os)
     return bool(seen) and not seen & grid.cells(family, (ask.arch,))
+
+
+def _is_sure(trial: Trial, lead: Member) -> bool:
+    """Return whether what brings the device is certain by itself, beside some of the hardware that is asked for."""
+    machines = [dict([gpu]) for gpu in trial.candidates("hardware")] if "hardware" in trial.ask.pins else [{}]
+    return any(trial.judge({**machine, lead[0]: lead[1]}) is Level.STRONG for machine in machines)
+
+
+def _is_sure_beside(trial: Trial, member: Member, lead: Member) -> bool:
+    """Return whether a member is certain beside what brings the device, which is asked of companions alone."""
+    if trial.heads[member[0]].role is not Role.COMPANION:
+        return True
+    return trial.on_platform(*member) is Level.STRONG and trial.bond(member, lead).vouched is Level.STRONG
 
 
 def _series(trial: Trial, member: Member) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ def reasons(tmp_path: Path, newest: dict[str, Any], *claims: Any, pins: dict[str
 @pytest.mark.parametrize(
     ("newest", "claims", "pins", "why"),
     [
-        ({"builds": [build("2.0", wheels=GUESSED)]}, [], {}, {"2.0": "is_presumed"}),
+        ({"builds": [build("2.0", wheels=GUESSED)]}, [], {}, {"2.0": "presumed"}),
         (
             {"builds": [build("2.0", wheels=[wheel(["3.11"])], wheels_complete=True)]},
             [],

@@ -20,20 +20,24 @@ class Cost(NamedTuple):
     """What candidates add to the quality of a stack, one by itself or several together."""
 
     flawed: PlatformSet = 0  # platforms on which one has a grave issue
-    is_outdated: bool = False  # one that nobody asked for by name has ended, was yanked or is insecure
+    outdated: int = 0  # those that nobody asked for by name and that have ended, were yanked or are insecure
     other_kind: PlatformSet = 0  # platforms on which one was compiled for another device
-    presumed: PlatformSet = 0  # platforms on which one was neither seen nor stated to be published
+    presumed: tuple[PlatformSet, ...] = ()  # for each that is, the platforms on which it was neither seen nor stated to be published
     age: int = 0  # series of the product that brings the device which are newer
+    assumed: PlatformSet = 0  # platforms on which the product that brings the device is not sure by itself
+    unsure: tuple[PlatformSet, ...] = ()  # for each companion that is named, those on which it is not sure beside that product
     warnings: int = 0
 
     def and_that(self, other: "Cost") -> "Cost":
         """Return the cost of both."""
         return Cost(
             self.flawed | other.flawed,
-            self.is_outdated or other.is_outdated,
+            self.outdated + other.outdated,
             self.other_kind | other.other_kind,
-            self.presumed | other.presumed,
+            self.presumed + other.presumed,
             self.age + other.age,
+            self.assumed | other.assumed,
+            self.unsure + other.unsure,
             self.warnings + other.warnings,
         )
 
@@ -151,16 +155,16 @@ class Candidates:
     def cost(self, product: str, idx: int, *, is_named: bool, is_leading: bool) -> Cost:
         """Return what an element costs a stack; what is `is_named` in the request may be outdated, what leads has an age.
 
-        Grave issues are left to `Context.flawed`, which knows the hardware.
+        Grave issues are left to `Context.flawed`, which knows the hardware, and what is assumed to the search.
         """
+        presumed = self.presumed(product, idx)
         return Cost(
-            0,
-            not is_named and bool(self.outdated(product) >> idx & 1),
+            outdated=int(not is_named and bool(self.outdated(product) >> idx & 1)),
             # where the indexes are given, those for the device itself are out of reach
-            0 if self._channels is not None else self.facts.elements(product)[idx].foreign_cells,
-            self.presumed(product, idx),
-            self._age(product, idx) if is_leading else 0,
-            self.warnings(product, idx),
+            other_kind=0 if self._channels is not None else self.facts.elements(product)[idx].foreign_cells,
+            presumed=(presumed,) if presumed else (),
+            age=self._age(product, idx) if is_leading else 0,
+            warnings=self.warnings(product, idx),
         )
 
     @memoized

@@ -12,23 +12,26 @@ class Quality(NamedTuple):
 
     is_unknown: bool  # nothing supports it
     is_flawed: bool  # a known issue of it ends in wrong results, a crash, a hang or a failed installation
-    is_outdated: bool  # a package that nobody asked for by name has ended, was yanked or is insecure
+    outdated: int  # packages that nobody asked for by name and that have ended, were yanked or are insecure
     is_of_other_kind: bool  # a build was compiled for another device
-    is_presumed: bool  # a build was neither seen nor stated to be published there
+    presumed: int  # builds that were neither seen nor stated to be published there
     age: int  # series of the product that brings the device which are newer
+    is_assumed: bool  # what brings the device is not sure by itself: which release that is, nothing beside it decides
     level: int
+    unsure: int  # companions that are not sure beside what brings the device
     warnings: int
 
 
 def quality_of(level: int, cost: Cost, platforms: PlatformSet) -> Quality:
     """Return how good a stack of this cost is, at best, on some platforms where it is supported at a level."""
     return Quality(
-        level == Certainty.UNKNOWN, not platforms & ~cost.flawed, cost.is_outdated, not platforms & ~cost.other_kind,
-        not platforms & ~cost.presumed, cost.age, level, cost.warnings,
+        level == Certainty.UNKNOWN, not platforms & ~cost.flawed, cost.outdated, not platforms & ~cost.other_kind,
+        sum(not platforms & ~where for where in cost.presumed), cost.age, not platforms & ~cost.assumed, level,
+        sum(not platforms & ~where for where in cost.unsure), cost.warnings,
     )  # fmt: skip
 
 
-FLAWLESS = Quality(False, False, False, False, False, 0, Certainty.CERTAIN, 0)
+FLAWLESS = Quality(False, False, 0, False, 0, 0, False, Certainty.CERTAIN, 0, 0)
 """What no stack is better than."""
 
 

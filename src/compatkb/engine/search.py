@@ -5,7 +5,7 @@ Adding a member only ever takes platforms away or lowers their support, and only
 a stack at least as good was found already is dropped at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
 from itertools import chain
@@ -156,7 +156,7 @@ class Search:
         totals: dict[Cost, Cost | None] = {}  # by the cost of a candidate; None where that is beaten
         for idx in self._candidates(product, chosen, support.anywhere):
             self.problem.budget.spend(1)
-            own = Cost() if self.aim is Aim.FIRST or idx < 0 else self.problem.cost(product, idx)
+            own = Cost() if self.aim is Aim.FIRST or idx < 0 else self._cost(product, idx, chosen)
             if own not in totals:
                 total = cost.and_that(own)
                 totals[own] = None if self._is_beaten(support, total) else total
@@ -187,6 +187,34 @@ class Search:
                     if self.aim is Aim.FIRST or self._is_beaten(support, cost):
                         return
                     totals.clear()
+
+    def _cost(self, product: str, idx: int, chosen: Mapping[str, int]) -> Cost:
+        """Return what a candidate costs a stack beside those chosen before.
+
+        What brings the device counts by itself, beside the hardware alone, and its companions beside it: other words of a
+        question lower what is known of the whole, which decides nothing among those.
+        """
+        problem, provider = self.problem, self.problem.route.provider
+        every, cost = problem.facts.all_platforms, problem.cost(product, idx)
+        if product == provider:
+            cost = cost._replace(assumed=every & ~self._sure(idx))
+        lead = idx if product == provider else chosen.get(provider, ABSENT)
+        unsure = []
+        for companion in problem.facts.companions:
+            number = idx if companion == product else chosen.get(companion, ABSENT)
+            if product in (companion, provider) and min(number, lead) >= 0:
+                sure = problem.support(companion, number).certain & problem.relation(companion, number, provider, lead).certain
+                unsure.append(every & ~sure)
+        return cost._replace(unsure=tuple(unsure)) if unsure else cost
+
+    def _sure(self, idx: int) -> PlatformSet:
+        """Return the platforms on which a candidate for what brings the device is sure beside the hardware alone."""
+        problem, lead = self.problem, (self.problem.route.provider, idx)
+        sure = problem.support(*lead).certain & ~runtime_conflicts(problem, (lead,))[1]
+        if "hardware" in problem.pins:
+            gpus = problem.facts.elements("hardware").of(self._domains["hardware"])
+            sure &= reduce(or_, (problem.vouched("hardware", gpu.idx, [lead])[0] for gpu in gpus), 0)
+        return sure
 
     def _lacks_any(self, depth: int, chosen: dict[str, int], platforms: PlatformSet) -> bool:
         """Return whether a product that has to be there, and is still to be chosen, has no candidate beside those chosen."""
@@ -280,7 +308,7 @@ class Search:
 def _alike(platforms: PlatformSet, cost: Cost) -> list[PlatformSet]:
     """Return some platforms cut into parts on each of which the cost is the same."""
     parts = [platforms] if platforms else []
-    for where in (cost.flawed, cost.other_kind, cost.presumed):
+    for where in (cost.flawed, cost.other_kind, cost.assumed, *cost.presumed, *cost.unsure):
         if where:
             parts = [part for whole in parts for part in (whole & ~where, whole & where) if part]
     return parts

@@ -168,13 +168,15 @@ PASSED_OVER = {
     "denied": "no build fits what was asked",
     "is_unknown": "not documented here",
     "is_flawed": "a known issue on this machine",
-    "is_outdated": "part of it is discontinued, yanked or insecure",
+    "outdated": "part of it is discontinued, yanked or insecure",
     "is_of_other_kind": "only builds for another device",
-    "is_presumed": "its packages are not confirmed",
+    "presumed": "its packages are not confirmed",
     "device": "for another device",
     "route": "in another way",
     "age": "its series is older",
+    "is_assumed": "probably works, something is untested",
     "level": "probably works, something is untested",
+    "unsure": "its companions are untested",
     "warnings": "works, with more warnings",
 }
 """Why a newer release does not lead, by the field of the order of preference that decides."""
