@@ -170,14 +170,25 @@ def best_stacks(
 ) -> tuple[Stack, ...]:
     """Return for every device, route and platform the best stack; those that nothing supports only if all are so.
 
-    With `certain_only` those alone of which every step is stated or observed. Raises GaveUpError.
+    All others being with a product that has ended and that nobody asked for, those that nothing supports come in their place:
+    who asks for a machine is not led to what its maker has given up. With `certain_only` those alone of which every step is
+    stated or observed. Raises GaveUpError.
     """
     problems = list(problems_of(facts, request, budget or Budget()))
     stacks: list[Stack] = []
     for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
-        for problem in problems:
-            for hit in Search(problem, Aim.EVERY, worst).run():
-                stacks += stacks_of(hit)
-        if stacks:
+        found = [stack for problem in problems for hit in Search(problem, Aim.EVERY, worst).run() for stack in stacks_of(hit)]
+        if not stacks or not all(_is_given_up(facts, request, stack) for stack in found):
+            stacks = found or stacks
+        if stacks and not all(_is_given_up(facts, request, stack) for stack in stacks):
             break
     return tuple(sorted(stacks, key=attrgetter("rank")))
+
+
+def _is_given_up(facts: Snapshot, request: Request, stack: Stack) -> bool:
+    """Return whether a stack takes a route that brings a product along whose last release has ended, and nobody asked for it."""
+    route = next(route for route in facts.routes if route.id == stack.route)
+    asked = {*request.bare, *(pin.product for pin in request.pins)}
+    if not asked.isdisjoint(route.with_) or any(facts.products[one].role == Role.FEATURE for one in asked):
+        return False
+    return any(facts.elements(product)[-1].has_ended(request.today) for product in route.with_)
