@@ -52,10 +52,11 @@ def idle_words(base: KnowledgeBase, question: Question, answer: Answer) -> Itera
     yield "the device", asked(base, question, answer.stacks[0].device)
     yield "the release", asked(base, question, f"torch=={torch.version}")
     yield "numpy", asked(base, question, "numpy")
-    more = asked(base, question, needs=("torch.compile",))
-    kept = {e.product: e.version for e in more.stacks[0].packages} if more.stacks else {}
-    if kept.get("torch") == torch.version:  # the feature may lead to another release
-        yield "torch.compile", more
+    yield "torchvision", asked(base, question, "torchvision")
+    release = f"torch=={torch.version}"
+    for words, needs in ((("transformers",), ()), ((), ("torch.compile",)), ((), ("amp",)), ((), ("dtype.bf16",))):
+        if recommended(asked(base, question, release, *words, needs=needs)):  # what the answer has, or admits
+            yield " ".join((*words, *needs)), asked(base, question, *words, needs=needs)
 
 
 def differences(base: KnowledgeBase, question: Question) -> list[str]:

@@ -186,7 +186,7 @@ def best_stacks(
 
 
 def _is_given_up(facts: Snapshot, request: Request, stack: Stack) -> bool:
-    """Return whether a stack takes a route that brings a product along whose last release has ended, and nobody asked for it."""
+    """Return whether a stack takes a route that brings what has ended altogether, and nobody asked for that."""
     route = next(route for route in facts.routes if route.id == stack.route)
     asked = {*request.bare, *(pin.product for pin in request.pins)}
     if not asked.isdisjoint(route.with_) or any(facts.products[one].role == Role.FEATURE for one in asked):
