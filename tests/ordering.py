@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from compatkb.authoring.knowledge_base import NEUTRAL
 from compatkb.core.versions import parse
-from compatkb.schema import Basis, Role
+from compatkb.schema import Basis, Kind, Role
 from compatkb.store.compiler.claims import defects
 from compatkb.store.records import Defect
 
@@ -22,18 +22,19 @@ def best(*trials: Trial) -> Judged | None:
 def preference(trial: Trial, judged: Judged) -> tuple[object, ...]:
     """Return the sort key of an assignment: small is better, and no two on one platform share one."""
     members, route = dict(judged.members), trial.ask.route
+    lead = (route.provider, members[route.provider])
     packages = [member for member in judged.members if trial.element(*member).build]
     return (
         judged.level is Level.UNKNOWN,
         any(_is_flawed(trial, member) for member in packages),
         sum(_is_put_behind(trial, member) for member in packages),
         any(trial.is_of_another_kind(*member) for member in packages),
-        sum(_is_presumed(trial, member) for member in packages),
+        sum(_is_presumed(trial, member, lead) for member in packages),
         route.rank,
-        [-number for number in _series(trial, (route.provider, members[route.provider]))],
-        not _is_sure(trial, (route.provider, members[route.provider])),
+        [-number for number in _series(trial, lead)],
+        not _is_sure(trial, lead),
         judged.level,
-        sum(not _is_sure_beside(trial, member, (route.provider, members[route.provider])) for member in packages),
+        sum(_unsure_beside(trial, member, lead) for member in packages),
         judged.warnings,
         [-members.get(name, -1) for name in trial.oracle.order],  # what is absent counts as older than any version
         route.id,
@@ -73,8 +74,13 @@ def _is_put_behind(trial: Trial, member: Member) -> bool:
     )
 
 
-def _is_presumed(trial: Trial, member: Member) -> bool:
-    """Return whether no index lists a build and nobody states a wheel of it, for any system of the family here."""
+def _is_presumed(trial: Trial, member: Member, lead: Member) -> bool:
+    """Return whether no index lists a build and nobody states a wheel of it, for any system of the family here.
+
+    A companion of what is presumed itself may be.
+    """
+    if member != lead and trial.heads[member[0]].role is Role.COMPANION and _is_presumed(trial, lead, lead):
+        return False
     element, grid, ask = trial.element(*member), trial.oracle.knowledge.grid, trial.ask
     rows = element.build.wheels if element.build else ()
     if element.listed is None and all(row.basis is Basis.INFERRED for row in rows):
@@ -90,11 +96,19 @@ def _is_sure(trial: Trial, lead: Member) -> bool:
     return any(trial.judge({**machine, lead[0]: lead[1]}) is Level.STRONG for machine in machines)
 
 
-def _is_sure_beside(trial: Trial, member: Member, lead: Member) -> bool:
-    """Return whether a member is certain beside what brings the device, which is asked of companions alone."""
-    if trial.heads[member[0]].role is not Role.COMPANION:
-        return True
-    return trial.on_platform(*member) is Level.STRONG and trial.bond(member, lead).vouched is Level.STRONG
+def _unsure_beside(trial: Trial, member: Member, lead: Member) -> int:
+    """Return how unsure a companion is beside what brings the device: 2 if made for another release, 1 if not certain."""
+    if trial.heads[member[0]].role is not Role.COMPANION or member[0] == lead[0]:
+        return 0
+    release, elements = trial.element(*lead).release, trial.oracle.knowledge.elements[lead[0]]
+    is_made_for_it = any(
+        edge.kind is not Kind.BREAKS
+        and has(edge.to_mask, lead[1])
+        and all(element.release is release for n, element in enumerate(elements) if has(edge.to_mask, n))
+        for edge in trial.oracle.said(*member, lead[0])
+    )
+    is_certain = trial.on_platform(*member) is Level.STRONG and trial.bond(member, lead).vouched is Level.STRONG
+    return 2 * (not is_made_for_it) + (not is_certain)
 
 
 def _series(trial: Trial, member: Member) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Pin, Request
+from compatkb.store.records import Pin, Product, Request
 
 __all__ = ["Alternative", "Answer", "best_stacks", "is_possible", "resolve", "routes_of"]
 
@@ -186,9 +186,18 @@ def best_stacks(
 
 
 def _is_given_up(facts: Snapshot, request: Request, stack: Stack) -> bool:
-    """Return whether a stack takes a route that brings what has ended altogether, and nobody asked for that."""
+    """Return whether a stack takes a route that brings what has ended altogether, and nobody asked for that.
+
+    Who fixes a feature, or a driver or another part of the machine beside the GPU, may have nothing else that serves.
+    """
     route = next(route for route in facts.routes if route.id == stack.route)
     asked = {*request.bare, *(pin.product for pin in request.pins)}
-    if not asked.isdisjoint(route.with_) or any(facts.products[one].role == Role.FEATURE for one in asked):
+    if not asked.isdisjoint(route.with_) or any(_narrows(facts.products[one]) for one in asked):
         return False
     return any(facts.elements(product)[-1].has_ended(request.today) for product in route.with_)
+
+
+def _narrows(product: Product) -> bool:
+    """Return whether a product is a feature or a part of the machine, other than the hardware itself and the platform."""
+    is_part = product.role == Role.DIMENSION and not product.platform and product.id not in ("hardware", "device")
+    return product.role == Role.FEATURE or bool(product.machine) or is_part

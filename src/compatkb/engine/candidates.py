@@ -157,9 +157,10 @@ class Candidates:
     def cost(self, product: str, idx: int, *, is_named: bool, is_leading: bool) -> Cost:
         """Return what an element costs a stack; what is `is_named` in the request may be outdated, what leads has an age.
 
-        Grave issues are left to `Context.flawed`, which knows the hardware, and what is assumed to the search.
+        Grave issues are left to `Context.flawed`, which knows the hardware; what is assumed, and how presumed a companion is
+        beside what brings the device, to the search.
         """
-        presumed = self.presumed(product, idx)
+        presumed = self.presumed(product, idx) if product not in self.facts.companions else 0
         return Cost(
             outdated=int(not is_named and bool(self.outdated(product) >> idx & 1)),
             # where the indexes are given, those for the device itself are out of reach

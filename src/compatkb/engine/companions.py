@@ -1,11 +1,9 @@
 """Companion packages, added to a stack without being asked for: the builds that cost it nothing."""
 
 from collections.abc import Iterable
-from functools import reduce
 from itertools import chain
-from operator import or_
 
-from compatkb.core.vocabulary import Kind, Role
+from compatkb.core.vocabulary import Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.relations import UNRELATED
 from compatkb.engine.runtime_pins import runtime_conflicts
@@ -41,7 +39,7 @@ def companions_by_platform(
     most, own = warned(lead, number) if number < sizes[lead] else 0, problem.support(lead, number)
     known = problem.availability.support(lead, number, frozenset()) if number < sizes[lead] else own
     presumed_lead = problem.context.candidates.presumed(lead, number) if number < sizes[lead] else 0
-    made = _made_for(problem, product, lead, number) if number < sizes[lead] else 0
+    made = problem.made_for(product, lead, number) if number < sizes[lead] else 0
     tiers = [list[_Fitting]() for _ in range(_TIERS)]
     for idx in newest_first(domain):
         if warned(product, idx) > most:
@@ -66,14 +64,6 @@ def companions_by_platform(
 _Fitting = tuple[PlatformSet, Element]
 _TIERS = 6
 """Seen and made for the package, for certain and by inference; seen and made for others, likewise; presumed, likewise."""
-
-
-def _made_for(problem: Problem, product: str, lead: str, number: int) -> int:
-    """Return the builds of a companion of which something is said together with one release of the lead alone: this one."""
-    elements = problem.facts.elements(lead)
-    release = sum(1 << element.idx for element in elements if element.release == elements[number].release)
-    edges = (edge for edge in problem.facts.edges(product, lead) if edge.to_mask >> number & 1 and not edge.to_mask & ~release)
-    return reduce(or_, (edge.of_mask for edge in edges if edge.kind != Kind.BREAKS), 0)
 
 
 def _first_of(fitting: Iterable[_Fitting], left: PlatformSet) -> list[_Fitting]:

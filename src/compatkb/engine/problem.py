@@ -329,6 +329,16 @@ class Problem:
         edges = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
         return edges + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
 
+    @memoized
+    def made_for(self, product: str, lead: str, number: int) -> ElementSet:
+        """Return the builds of a companion of which something is said with this release of another product and no other."""
+        elements = self.facts.elements(lead)
+        release = sum(1 << element.idx for element in elements if element.release == elements[number].release)
+        edges = (
+            edge for edge in self.facts.edges(product, lead) if edge.to_mask >> number & 1 and not edge.to_mask & ~release
+        )
+        return reduce(or_, (edge.of_mask for edge in edges if edge.kind != Kind.BREAKS), 0)
+
     def names(self, edge: Edge, idx: int) -> bool:
         """Return whether an edge's target names an element, or the unlisted version that the request pins.
 

@@ -19,7 +19,7 @@ from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
 from compatkb.engine.runtime_pins import conflicts_beside, runtime_conflicts
-from compatkb.store.records import ElementSet, PlatformSet, newest_first
+from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
 
 
 class Found(NamedTuple):
@@ -199,13 +199,27 @@ class Search:
         if product == provider:
             cost = cost._replace(assumed=every & ~self._sure(idx))
         lead = idx if product == provider else chosen.get(provider, ABSENT)
-        unsure = []
         for companion in problem.facts.companions:
             number = idx if companion == product else chosen.get(companion, ABSENT)
             if product in (companion, provider) and min(number, lead) >= 0:
-                sure = problem.support(companion, number).certain & problem.relation(companion, number, provider, lead).certain
-                unsure.append(every & ~sure)
-        return cost._replace(unsure=tuple(unsure)) if unsure else cost
+                presumed, unsure = self._doubts(companion, number, lead)
+                cost = cost._replace(presumed=cost.presumed + presumed, unsure=cost.unsure + unsure)
+        return cost
+
+    def _doubts(self, companion: str, number: int, lead: int) -> tuple[tuple[PlatformSet, ...], tuple[PlatformSet, ...]]:
+        """Return what a companion that is named adds to what is presumed and unsure: it is to be the one that comes unnamed.
+
+        That of a presumed release may be presumed; what is made for the release counts twice as much as what is certain.
+        """
+        problem, provider = self.problem, self.problem.route.provider
+        every, candidates = problem.facts.all_platforms, problem.context.candidates
+        is_listed = lead < problem.facts.sizes[provider]
+        made = problem.made_for(companion, provider, lead) if is_listed else 0
+        sure = problem.support(companion, number).certain & problem.relation(companion, number, provider, lead).certain
+        presumed = candidates.presumed(companion, number) if number < problem.facts.sizes[companion] else 0
+        presumed &= ~candidates.presumed(provider, lead) if is_listed else EVERY
+        unsure = (every & ~sure, *(() if made >> number & 1 else (every, every)))
+        return (presumed,) if presumed else (), tuple(filter(None, unsure))
 
     def _sure(self, idx: int) -> PlatformSet:
         """Return the platforms on which a candidate for what brings the device is sure beside the hardware alone."""
