@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core import foreign
 from compatkb.core.findings import Finding, Severity
 from compatkb.errors import UnavailableError, UsageError
+from compatkb.parsers.registry import kind_of, tell_by_content, tell_kind
 
 UNREADABLE = CheckRule(
     "unreadable",
@@ -22,6 +24,10 @@ UNREADABLE = CheckRule(
 UNREAD = CheckRule("unread", Severity.INFO, "a file or project is too long to be judged as a whole", optional=True)
 RULES = (UNREADABLE, UNREAD)
 
+_LISTED = re.compile(r"(?<!\S)(?:-r|--requirements?)[= \t]+[\"']?([A-Za-z][\w./-]*\.(?:txt|in|pip|list))(?=[\"'\s]|$)")
+_WITH_LISTS = ("dockerfile", "shell", "makefile", "github", "gitlab", "requirements", "batch")
+_MOST_ABOVE = 2
+"""As many folders above a file may hold what it names."""
 MOST_BYTES = 20_000_000
 _HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer", ".docker")
 _LEFT_OUT = ("node_modules", "__pycache__", "site-packages")
@@ -44,7 +50,8 @@ def find(
     """Return the files that are named and those below folders that something `reads`, sorted, once each.
 
     Others below folders are counted in `passed`, by their ending or name.
-    Raises UsageError for a file that is not there, or that is named and that nothing reads.
+    A file that is named is read for what is in it where its name tells nothing. Raises UsageError for one that is not there or
+    that nothing reads.
     """
     paths: dict[str, Path] = {}
     for name in names:
@@ -63,11 +70,35 @@ def find(
                     passed[file.suffix or file.name] += 1
         elif not path.exists():
             raise UsageError(f"{name}: no such file")
-        elif not reads(shown(path)):
-            raise UsageError(f"{name}: nothing here reads files of this name; docs/check.md lists what is read")
+        elif not (reads(shown(path)) or _reads_content(path, reads)):
+            raise UsageError(f"{name}: nothing here reads files of this name or content; docs/check.md lists what is read")
         else:
             paths.setdefault(os.path.realpath(path), path)
     return sorted(paths.values(), key=shown)
+
+
+def lists_beside(documents: Iterable[TextDocument], paths: Iterable[Path], reads: Callable[[str], bool]) -> list[Path]:
+    """Return the files that commands among some files read as requirements although their names tell nothing."""
+    folders = {shown(path): path.parent for path in paths}
+    known, found = set(folders), {}
+    for document in documents:
+        for name in _LISTED.findall(document.text) if kind_of(document.path) in _WITH_LISTS else ():
+            for folder in (folders[document.path], *folders[document.path].parents[:_MOST_ABOVE]):
+                path = folder / name
+                if path.is_file() and not path.is_symlink():
+                    if shown(path) not in known and not reads(shown(path)):
+                        tell_kind(shown(path), "requirements")
+                        found[shown(path)] = path
+                    break
+    return list(found.values())
+
+
+def _reads_content(path: Path, reads: Callable[[str], bool]) -> bool:
+    """Return whether something reads a file of that content, whatever its name."""
+    document = read(path)
+    if isinstance(document, TextDocument):
+        tell_by_content(shown(path), document.text)
+    return reads(shown(path))
 
 
 def shown(path: Path) -> str:

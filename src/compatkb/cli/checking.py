@@ -96,6 +96,10 @@ def check(
         settings = settings._replace(levels={files.UNREAD.id: files.UNREAD.level, **settings.levels})
     known = None if write_baseline else _baseline(baseline, settings)
     documents, unread = _read(file_paths, _OF_ANY_TEXT)
+    if listed := files.lists_beside(documents, file_paths, reads):
+        file_paths += listed
+        documents += _read(listed, ())[0]
+        passed -= Counter(path.suffix or path.name for path in listed)
 
     def judge(documents: Iterable[TextDocument]) -> CheckReport:
         stating = [document for document in documents if states_versions(document.path, document.text)]

@@ -40,14 +40,31 @@ _NAMED: tuple[tuple[str, str, str], ...] = (
 """Format, what every path of it holds, and the pattern of its paths, which is compiled for a path that holds that."""
 
 _compiled = cache(re.compile)
+_told: dict[str, str] = {}
+"""The formats of files whose names tell none: by what is in them, or by the commands that read them."""
 
 
 def kind_of(path: str) -> str | None:
     """Return the format of a file by its path, with `/` between folders; None for files that state no versions."""
+    if path in _told:
+        return _told[path]
     for kind, mark, pattern in _NAMED:
         if mark in path and _compiled(pattern).fullmatch(path):
             return kind
     return None
+
+
+def tell_by_content(path: str, text: str) -> None:
+    """Let a file have the format that its text is of, whatever its name; nothing where that is not clear."""
+    from compatkb.parsers.guessing import name_by_content
+
+    if kind := kind_of(name_by_content(text) or ""):
+        tell_kind(path, kind)
+
+
+def tell_kind(path: str, kind: str) -> None:
+    """Let a file have a format, whatever its name."""
+    _told[path] = kind
 
 
 _ONLY_WITH = {"script": "# /// script"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.index_contents import cited
-from compatkb.check.project.indexes import index_option, sources_of
+from compatkb.check.project.indexes import index_option, named, sources_of
 from compatkb.check.project.install_plan import (
     ENVIRONMENTS,
     SETTINGS,
@@ -21,6 +21,7 @@ from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole
+from compatkb.store.records import Element
 
 PLAIN = CheckRule(
     "build-plain",
@@ -116,41 +117,85 @@ def _never_built(use: ImageUse, queries: ProjectQueries) -> str | None:
 @SETTINGS.rule(PLAIN)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield packages whose build is for another device than the index beside them, or their companions, are for."""
+    yield from _replaced(plan, queries)
     wanted = _wanted(plan, queries)
-    if wanted is None:
-        return
-    device, why = wanted
     for installed in plan.final.values():
-        is_pinned = why is not None and installed.allowed.product == why.allowed.product
-        if installed.step < 0 or installed.tool == "conda" or not installed.requirements or is_pinned:
+        if installed.step < 0 or installed.tool == "conda" or not installed.requirements:
             continue
         requirement = installed.requirements[-1].requirement
         if requirement.url or requirement.role is not RequirementRole.INSTALL or "+" in installed.allowed.text:
             continue
         if installed.requirements[-1].product.role != Role.PACKAGE:
             continue
-        every = reversed(queries.elements(installed.allowed.product, installed.allowed.mask))
-        of_device = (e for e in every if device in e.devices and e.channels)
-        newest = next((e for e in of_device if not why or not queries.refused([exactly(e), why.allowed], plan.pythons)), None)
-        if newest is None:
-            continue  # where none of them goes with it, that is told
         sources = sources_of(plan, installed.step, requirement, queries)
-        if not sources.known:
+        device, why = wanted or (_device_of(sources.extra, installed.allowed.product, queries), None)
+        if not device or not sources.known or (why and installed.allowed.product == why.allowed.product):
             continue
+        every = queries.elements(installed.allowed.product, -1)
+        builds = [e for e in every if device in e.devices and e.channels]
+        if wanted:
+            fit = (e for e in reversed(builds) if installed.allowed.mask >> e.idx & 1)
+            near = next((e for e in fit if not why or not queries.refused([exactly(e), why.allowed], plan.pythons)), None)
+        else:
+            there = [e for e in builds if e.stage == "stable" and sources.extra[0] in e.channels]
+            near = next((e for e in there if e.idx >= installed.allowed.mask.bit_length()), there[-1] if there else None)
+        if near is None:
+            continue  # where none of them goes with it, that is told
         taken = queries.taken(installed.allowed, sources.channels, [why.allowed] if why else [], plan.pythons)
         if taken is None or device in taken.devices:
             continue
-        channel = newest.channels[0]
-        option = index_option(plan, installed.step, channel, queries)
+        channel = near.channels[0]
+        option = index_option(plan, installed.step, channel, queries) if channel not in sources.channels else None
         name = queries.facts.products[taken.product].name
         meant = (
             f"{queries.facts.products[why.allowed.product].name} {why.allowed.text.removeprefix('==')}"
             if why
             else "the project"
+            if wanted
+            else named(sources.extra[0], queries)
         )
         message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not for {device}"
-        fix = f"pin =={newest.version}" + (f" with {option}" if option else "")
-        yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, newest), fix=fix)
+        fix = f"pin =={near.version}" + (f" with {option}" if option else "")
+        yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, near), fix=fix)
+
+
+def _device_of(extra: tuple[str, ...], product: str, queries: ProjectQueries) -> str:
+    """Return the one device that builds of a product on the only index beside the first one are for, if any."""
+    on_it = [e.devices for e in queries.facts.elements(product) if len(extra) == 1 and extra[0] in e.channels]
+    return next(iter(on_it[0])) if on_it and len(on_it[0]) == 1 and all(one == on_it[0] for one in on_it) else ""
+
+
+def _replaced(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a requirement of a later step for which installers replace a build for a device by one that is not for it."""
+    there: dict[str, tuple[Element, LocatedStatement]] = {}
+    taken_away = [a.step for _, a in plan.environment.actions if a.verb == "uninstall"]
+    for required in sorted(plan.requirements, key=lambda one: one.requirement.step):
+        requirement, product = required.requirement, required.product
+        allowed = queries.allowed(product, [requirement.specifier])
+        is_usual = requirement.role is RequirementRole.INSTALL and not (requirement.url or requirement.unknown)
+        if product.role != Role.PACKAGE or not allowed or requirement.tool == "conda" or not is_usual:
+            there.pop(product.id, None)
+            continue
+        sources = sources_of(plan, requirement.step, requirement, queries)
+        taken = queries.taken(allowed, sources.channels, [], plan.pythons) if sources.known and allowed.mask else None
+        before, place = there.get(product.id, (None, None))
+        upgrades = {"-U", "--upgrade"} & plan.environment.flags.get(requirement.step, set())
+        if before and allowed.mask >> before.idx & 1 and not (upgrades and taken and taken.idx > before.idx):
+            continue
+        if taken is None:
+            there.pop(product.id, None)
+            continue
+        there[product.id] = (taken, required.located)
+        is_gone = before is None or place is None or any(place.statement.step < s <= requirement.step for s in taken_away)
+        if is_gone or before is None or place is None or requirement.step == place.statement.step:
+            continue
+        if len(before.devices) == 1 and not before.devices <= taken.devices and not before.foreign:
+            device = next(iter(before.devices))
+            line = f"line {place.statement.place.line}"
+            line = line if place.document is required.document else f"{place.document.path}, {line}"
+            message = f"this replaces {product.name} {before.version} ({line}) by {taken.version}, which is not for {device}"
+            fix = f"write {product.distribution}=={before.version}, or leave it out here"
+            yield at(required.located, PLAIN, message, sources=cited(queries, before), fix=fix)
 
 
 def _wanted(plan: InstallPlan, queries: ProjectQueries) -> tuple[str, InstalledProduct | None] | None:

@@ -1,6 +1,7 @@
 """Rules on indexes: whether those that are asked have what is pinned, serve what is asked for, are declared and answer."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
@@ -48,6 +49,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
                     yield finding
         elif finding := _unknown_label(plan, required.located, requirement, queries):
             yield finding
+    yield from _unused_sources(plan, queries)
     for located, one in plan.environment.others:
         if one.group != plan.environment.group:
             continue
@@ -175,6 +177,36 @@ def _brought(
         fix = f"add {name}=={one.version} to the dependencies, and {name} = {{ index = {index!r} }} to [tool.uv.sources]"
         finding = at(required.located, INDEX, message, sources=cited(queries, build), fix=fix.replace("'", '"'))
         yield finding._replace(level=Severity.ERROR)
+
+
+def _sources_of_uv(text: str) -> dict[str, list[dict[str, Any]]]:
+    """Return where a manifest of uv takes packages from."""
+    import tomllib
+
+    try:
+        sources = tomllib.loads(text)["tool"]["uv"]["sources"].items() if "[tool.uv" in text else ()
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError):
+        return {}
+    several = {name: rows if isinstance(rows, list) else [rows] for name, rows in sources}
+    return {name: [row for row in rows if isinstance(row, dict)] for name, rows in several.items()}
+
+
+def _unused_sources(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a package that uv is told to take from an index and that the project does not ask for itself."""
+    document, reading = plan.environment.document, plan.environment.reading
+    if reading.kind != "pyproject" or plan.environment.group or "[tool.uv.workspace]" in document.text:
+        return
+    explicit = {use.name for _, use in plan.environment.indexes if use.explicit}
+    names = {one.name for one in reading.statements if isinstance(one, Requirement)}
+    for name, rows in _sources_of_uv(document.text).items() if names and explicit else ():
+        product = next((p for p in queries.facts.products.values() if p.distribution == name and p.role == Role.PACKAGE), None)
+        line = next(
+            (n for n, text in enumerate(document.text.splitlines(), 1) if text.startswith((f"{name} ", f"{name}="))), 0
+        )
+        if product and line and rows and name not in names and all(row.get("index") in explicit for row in rows):
+            message = f"{name} is no dependency of the project itself: what else needs it takes it from the usual indexes"
+            start = document.offset(line)
+            yield document.finding(INDEX, start, start + len(name), message, fix=f"add {name} to the dependencies")
 
 
 def _index(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from compatkb.store.queries.images import ImageRecord
 
 _SYSTEM_PYTHON = re.compile(r"python(\d)\.(\d+)")
+_OWN_PYTHON = {"python3", "python3-pip", "python3-dev", "python3-venv", "python-is-python3"}
+_OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|\buv[ \t]|\bpixi\b|\bnix\b|[Pp]ython-?3\.\d|python3\d\b")
+"""What brings another Python than that of the system."""
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _REBUILT = re.compile(r"(?:\.post\d+)?(?:\+[\w.]+)?$")
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
@@ -187,7 +190,21 @@ def _only_python(environment: ProjectEnvironment, queries: ProjectQueries) -> Py
         numbers = {f"{match[1]}.{match[2]}" for match in texts if match}
         if len(numbers) == 1:
             return queries.python(python_specifier(numbers.pop()))
-    return ANY_PYTHON
+    return _python_of_system(environment, queries)
+
+
+def _python_of_system(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:
+    """Return the Python that a system carries, where an image is built on it and installs that by its usual name."""
+    bases = [image for _, image in environment.images if not image.group.startswith("from:")]
+    names = {package.name for _, package in environment.packages}
+    is_plain = all(queries.is_plain(image.repository) and not image.unknown for image in bases)
+    if not bases or not is_plain or not names & _OWN_PYTHON or _OTHER_PYTHON.search(environment.document.text):
+        return ANY_PYTHON
+    systems = systems_of(environment, queries)
+    known = {r["system"]: r["packages"]["python"] for r in queries.facts.guide_records("carried") if "python" in r["packages"]}
+    known |= {r["os"]: r["python"][0] for r in queries.facts.guide_records("base_image") if r["setup"]}
+    versions = [known[system] for system in systems if system in known]
+    return queries.python(python_specifier(versions[0])) if versions else ANY_PYTHON
 
 
 def declared(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:

@@ -234,8 +234,10 @@ def about_end(product: str, queries: ProjectQueries) -> tuple[str, str | None]:
 def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield a package that has nothing for the Python or the system, where it has something elsewhere."""
     allowed = installed.allowed
-    if not allowed.text or not allowed.mask or installed.step < 0 or queries.facts.products[allowed.product].role == Role.LEAF:
+    if not allowed.text or not allowed.mask or installed.step < 0:
         return
+    if queries.facts.products[allowed.product].role == Role.LEAF and not queries.requires_other_python(allowed, plan.pythons):
+        return  # of which the data have no wheels, but the Pythons that they ask for
     if any(required.requirement.url for required in installed.requirements):
         return  # what lies at an address need not be on any index
     if plan.of_markers and not any(one.requirement.marker for one in installed.requirements):
@@ -254,6 +256,10 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
     denial = queries.denial([allowed], pythons) if pythons else None
+    if queries.facts.products[allowed.product].role == Role.LEAF:
+        builds = queries.elements(allowed.product, allowed.mask)
+        text = f"it needs Python {builds[-1].requires_python}"
+        denial = Denial(text, "stated", cited(queries, builds[-1]), frozenset((allowed.product,)), ())
     if pythons and not denial and installed.requirements:
         denial = queries.denial([_on_indexes(plan, installed, queries)], pythons)
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
@@ -282,12 +288,12 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
 
 
 def _on_indexes(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> AllowedVersions:
-    """Return what the indexes asked have of a range, without releases older than the list: no later Python is theirs."""
+    """Return what the indexes asked have of a pin; of a range nothing older than their list: no later Python is theirs."""
     allowed = installed.allowed
     asked = sources_of(plan, installed.step, installed.requirements[-1].requirement, queries)
     there = queries.narrowed(allowed, asked.channels) if asked.known else allowed
     if allowed.exact or not there.mask:
-        return allowed
+        return there if there.mask else allowed
     return there._replace(text=f"{allowed.text},>={queries.elements(allowed.product, there.mask)[0].release}")
 
 
@@ -351,7 +357,7 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     is_bounded = bool(installable) and not allowed.mask >> installable[-1].idx & 1  # a newer release may have what these lack
     if environment.reading.kind not in _DECLARING or not bounds or not is_bounded or not allowed.mask or installed.step < 0:
         return
-    if queries.facts.products[allowed.product].role == Role.LEAF or any(w.requirement.marker for w in installed.requirements):
+    if any(w.requirement.marker for w in installed.requirements):
         return
     located, python = bounds[0]
     admitted = queries.elements("python", queries.python(python.specifier).mask)
