@@ -20,6 +20,7 @@ from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.known_issues import (
     DEVICE,
+    GPUS,
     HARDWARE,
     SYSTEM,
     IssueCondition,
@@ -50,6 +51,10 @@ CONTAINER = "container"
 _CONTAINER = re.compile(r"docker|podman|compose|container|kubectl")
 _BLAMED = re.compile(
     r"(?:site|dist)-packages/([a-z][a-z0-9_]{2,40})/|cannot import name '[^']{1,60}' from '([a-z][a-z0-9_]{2,40})[.']"
+)
+_COUNTS = {"two": 2, "dual": 2, "four": 4, "eight": 8}
+_GPUS_TOLD = re.compile(  # "4x Intel Arc Pro B70", "dual B60"
+    r"\b(?:([1-9]) ?x|(two|dual|four|eight)) (?:intel )?(?:\(r\) )?(?:arc\b|b[5-7]0\b|data center gpu)"
 )
 _STEP = re.compile(r"\{(\w+)\}")
 _GRAVE = ("wrong-result", "crash", "hang")
@@ -223,7 +228,8 @@ class _Diagnosing(StackFinder):
         """
         reads = installed(versions)
         place = Surroundings({}, self._masks(versions), False)
-        place = place._replace(versions={r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads})
+        told = {r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads}
+        place = place._replace(versions=told | self._gpus_together())
         shown, silent = [], []
         for issue in known_issues(self.facts).all:
             hits = tuple(hit for sign in issue.signs if (hit := self.pasted.find(sign)) is not None)
@@ -231,17 +237,24 @@ class _Diagnosing(StackFinder):
             if match is None or any(map(self._is_unnamed, match.unsaid)):
                 continue
             named = any(
-                condition.spec not in ("", UNBOUNDED) and condition not in match.unsaid for condition in issue.conditions
+                c.spec not in ("", UNBOUNDED) and c.product != GPUS and c not in match.unsaid for c in issue.conditions
             )
             own = bool(hits) and any(_is_own(plain(s), self._common_patterns) for s in issue.signs if self.pasted.find(s))
             if hits and (named or own):
-                weight = (_ISSUE if named else _PROOF) if not match.unsaid else _UNSAID + 3 * own - len(match.unsaid)
+                open_ones = sum(condition.spec != UNBOUNDED for condition in match.unsaid)
+                weight = _UNSAID + 3 * own - open_ones if match.unsaid else _ISSUE if named else _PROOF
                 shown.append(self._issue(match, place, hits, weight, proven=named and own and not match.unsaid))
             elif named and not hits and self._tells_title(issue):
                 shown.append(self._issue(match, place, (), _SILENT if not match.unsaid else _OPEN, proven=False))
             elif named and not match.unsaid and issue.ranks and issue.state != "not-reproduced" and issue.effect in _GRAVE:
                 silent.append(match)
         return tuple(each for each in shown if each.weight >= _LEAST), tuple(silent)
+
+    def _gpus_together(self) -> dict[str, tuple[str, ...]]:
+        """Return how many GPUs a text has in use together, the most that it tells, as the version of a product."""
+        told = (match[1] or match[2] for match in _GPUS_TOLD.finditer(self.pasted.plain))
+        numbers = [int(_COUNTS.get(number, number)) for number in told]
+        return {GPUS: (str(max(numbers)),)} if numbers else {}
 
     def _is_unnamed(self, condition: IssueCondition) -> bool:
         """Return whether a condition is of a package of which a text has not even the name: torch is meant without it."""
