@@ -228,6 +228,46 @@ def test_only_what_a_change_brings_counts(tmp_path: Path, run: Runner, monkeypat
     assert run("check", "--diff-base", "nothing").code == run("check", "--diff-base=--help").code == 2
 
 
+def test_a_rewritten_line_brings_only_what_it_says_anew(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --diff-base a finding is old if its file had the same, at whatever line; a second one, or another, is new."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.example", *words], check=True, capture_output=True)
+
+    def brought() -> list[tuple[str, int, str]]:
+        done = run("check", "--fail-on", "info", "--diff-base", "HEAD", "--format", "json")
+        return [(f["path"], f["line"], f["rule"]) for f in json.loads(done.out)["findings"]]
+
+    monkeypatch.chdir(tmp_path)
+    pins, image = tmp_path / "requirements.txt", tmp_path / "Dockerfile"
+    others = "".join(f"other-package-{number}\n" for number in range(20))
+    pins.write_text(f"{others}intel-extension-for-pytorch==2.8.0\ntorch==2.8.0\npillow==11.0.0\n", encoding="utf-8")
+    image.write_text("FROM python:3.12\nRUN pip install pillow==11.0.0 flask==2.0\n", encoding="utf-8")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "a")
+    assert run("check", "--fail-on", "info").code == 1
+    marked = 'pillow==11.0.0; python_version < "3.20"\n'
+    pins.write_text(f"{marked}{others}intel-extension-for-pytorch==2.8.0\ntorch==2.8.0 # kept\n", encoding="utf-8")
+    image.write_text("FROM python:3.12\nRUN python -m pip install flask==2.1 pillow==11.0.0\n", encoding="utf-8")
+    assert brought() == []
+    git("mv", "requirements.txt", "requirements-cpu.txt")
+    assert brought() == []
+    git("mv", "requirements-cpu.txt", "requirements.txt")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "requirements.txt").write_text("intel-extension-for-pytorch==2.8.0\n", encoding="utf-8")
+    found = brought()
+    assert found
+    assert {path for path, _, _ in found} == {"docs/requirements.txt"}
+    assert "end-of-life" in {rule for _, _, rule in found}
+    (tmp_path / "docs" / "requirements.txt").unlink()
+    image.write_text(f"{image.read_text(encoding='utf-8')}FROM debian:12\nRUN pip install pillow==11.0.0\n", encoding="utf-8")
+    assert [(path, rule) for path, _, rule in brought()] == [("Dockerfile", "pin-vulnerable")]
+    git("checkout", "--quiet", "Dockerfile")
+    pins.write_text("intel-extension-for-pytorch==2.8.0\ntorch==2.8.0\npillow==10.0.0\n", encoding="utf-8")
+    assert ("requirements.txt", 3, "pin-vulnerable") in brought()
+
+
 def test_a_folder_is_no_environment_by_its_name(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder `env` or `build` is read unless it holds what an environment or a build has made."""
     monkeypatch.chdir(tmp_path)

@@ -142,6 +142,7 @@ class BaselineEntry(NamedTuple):
     rule: str
     path: str
     subject: str
+    message: str = ""  # of one that a revision of the same files has: so it is known again where its line was rewritten
 
 
 def baseline_entry(finding: Finding, line: str) -> BaselineEntry:
@@ -159,7 +160,7 @@ def baseline_text(findings: Iterable[BaselineEntry]) -> str:
     import json
 
     counts = Counter(findings)
-    rows = [{**known._asdict(), "count": counts[known]} for known in sorted(counts)]
+    rows = [{"rule": e.rule, "path": e.path, "subject": e.subject, "count": counts[e]} for e in sorted(counts)]
     return json.dumps({"compatkb-baseline": _FORMAT, "findings": rows}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -181,15 +182,21 @@ def parse_baseline(text: str, path: str) -> Counter[BaselineEntry]:
 def compare_with_baseline(
     findings: Iterable[Finding], line: Callable[[Finding], str], baseline: Counter[BaselineEntry]
 ) -> tuple[list[Finding], int, int]:
-    """Return the findings that a baseline does not have, how many it has, and how many of its own are there no more."""
-    left = Counter(baseline)
-    fresh = []
-    old = 0
-    for finding in findings:
-        known = baseline_entry(finding, line(finding))
-        if left[known] > 0:
-            left[known] -= 1
-            old += 1
-        else:
-            fresh.append(finding)
-    return fresh, old, sum(left.values())
+    """Return the findings that a baseline does not have, how many it has, and how many of its own are there no more.
+
+    An entry is one finding: the same in all, else what stands at the same line, else what says the same of the same file.
+    """
+    left, old = Counter(baseline), 0
+    fresh = [(finding, baseline_entry(finding, line(finding))._replace(message=finding.message)) for finding in findings]
+    for unseen in ({}, {"message": ""}, {"subject": ""}):
+        entries: dict[BaselineEntry, list[BaselineEntry]] = {}
+        for entry in left.elements():
+            entries.setdefault(entry._replace(**unseen), []).append(entry)
+        among, fresh = fresh, []
+        for finding, known in among:
+            if same := entries.get(known._replace(**unseen)):
+                left[same.pop()] -= 1
+                old += 1
+            else:
+                fresh.append((finding, known))
+    return [finding for finding, _ in fresh], old, sum(left.values())

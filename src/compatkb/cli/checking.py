@@ -151,12 +151,13 @@ def write_fixed(paths: Iterable[Path], documents: Iterable[TextDocument], outcom
 
 
 def _at(ref: str, paths: Sequence[str], asked: CheckContext, settings: Settings) -> "Counter[BaselineEntry]":
-    """Return the findings of a revision as a baseline has them."""
+    """Return the findings of a revision as a baseline has them, with what they say."""
     from compatkb.check.revision import documents_at
 
     before = [one for one in documents_at(ref, paths, reads, settings) if states_versions(one.path, one.text)]
     report = check_documents(before, asked, settings)
-    return Counter(baseline_entry(finding, report.line(finding)) for finding in report.every)
+    every = report.every
+    return Counter(baseline_entry(each, report.line(each))._replace(message=each.message) for each in every)
 
 
 def finish(shown: Shown, settings: Settings, form: str, reports: Sequence[tuple[str, Path]], wanted: registry.Wanted) -> int:
