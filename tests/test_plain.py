@@ -1,7 +1,9 @@
 """Plain questions are read as Typer reads them, or left to it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ from conftest import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compatkb.cli.app import load
-from compatkb.cli.plain import COMMANDS, DEFAULTS, OPTIONS, read_plain
+from compatkb.cli import plain
+from compatkb.cli.app import application, load
+from compatkb.cli.plain import COMMANDS, DEFAULTS, HELP, OPTIONS, USUAL, plain_help, read_plain
 
 LEFT = {"--stack", "--min-age", "--help"}
 """Options that Typer alone reads: their values are no plain words."""
@@ -42,12 +45,12 @@ WORDS = st.sampled_from(
 @given(st.sampled_from([*COMMANDS, "list", "--version"]), st.lists(WORDS, max_size=6))
 def test_what_is_read_here_is_what_typer_reads(command: str, words: list[str]) -> None:
     """Whatever the words: either they are left to Typer, or both read the same."""
-    plain = read_plain([command, *words])
-    if plain is None:
+    read = read_plain([command, *words])
+    if read is None:
         return
     asked = parse([command, *words])
-    assert plain[0] == asked.pop("command") == command
-    assert plain[1] == {name: value for name, value in asked.items() if name in DEFAULTS}
+    assert read[0] == asked.pop("command") == command
+    assert read[1] == {name: value for name, value in asked.items() if name in DEFAULTS}
 
 
 @pytest.mark.parametrize(
@@ -80,8 +83,29 @@ def test_completion_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_plain(("resolve", "torch")) is None
 
 
+def test_the_help_kept_is_that_of_typer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """For the usual width, without colour; COMPATKB_UPDATE_GOLDEN=1 writes it anew. The rest is left to Typer."""
+    monkeypatch.setenv("COLUMNS", str(USUAL))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    kept = Path(plain.__file__).with_name(HELP)
+    application().main(["--help"], prog_name="compatkb", standalone_mode=False)
+    if os.environ.get("COMPATKB_UPDATE_GOLDEN"):
+        kept.write_text(capsys.readouterr().out, encoding="utf-8")
+    else:
+        assert capsys.readouterr().out == kept.read_text(encoding="utf-8")
+    for asked in ([], ["--help"], ["-h"], ["help"]):
+        assert plain_help(asked) == kept.read_text(encoding="utf-8")
+    for left in (["--help", "--all"], ["-h", "-q"], ["help", "resolve"], ["--help", ""]):
+        assert plain_help(left) is None
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert plain_help(["--help"]) is None
+    monkeypatch.delenv("FORCE_COLOR")
+    monkeypatch.setenv("COLUMNS", "79")
+    assert plain_help(["--help"]) is None
+
+
 @pytest.mark.parametrize(
-    "words", [("resolve", "--torch", "2.4", "--device", "xpu"), ("explain", "torch==2.8.0"), ("--version",)]
+    "words", [("resolve", "--torch", "2.4", "--device", "xpu"), ("explain", "torch==2.8.0"), ("--version",), ("--help",)]
 )
 def test_plain_questions_import_no_typer(words: tuple[str, ...]) -> None:
     """Nor what it brings along."""

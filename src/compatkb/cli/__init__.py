@@ -77,12 +77,15 @@ def _run(argv: list[str]) -> int:
 
 def _answered(argv: list[str]) -> int:
     """Run the command, by Typer but for the plainest; raises UsageError for what is wrong with its words."""
-    from compatkb.cli.plain import read_plain
+    from compatkb.cli.plain import plain_help, read_plain
 
     if plain := read_plain(argv):
         from compatkb.cli.answering import answer
 
         return answer(*plain)
+    if text := plain_help(argv):
+        print(text, end="")
+        return 0
     if argv in (["--version"], ["-V"], ["version"]):
         from compatkb.cli.opening import version_text
         from compatkb.output.terminal import show

@@ -1,7 +1,7 @@
 """Plain questions without Typer, which takes longer to import than an answer: their words, read by a table of options.
 
-Whatever is not plain (help, completion, what is misspelt, missing or given twice) is left to Typer, which knows more; a test
-holds that both read the same from what both read.
+Whatever is not plain (completion, what is misspelt, missing or given twice) is left to Typer, which knows more; a test
+holds that both read the same from what both read. The help of the program is kept as Typer writes it, for the usual width.
 """
 
 import os
@@ -53,6 +53,22 @@ DEFAULTS: Mapping[str, Any] = {
     "unknown": "fail",
 }
 """What the parameters are that no option sets."""
+HELP, USUAL = "help.txt", 80
+"""The file beside this that has the help of the program as Typer writes it, plain and so many columns wide."""
+
+
+def plain_help(argv: Sequence[str]) -> str | None:
+    """Return the help of the program where its words ask for that alone; None where Typer has to write it."""
+    if list(argv) not in ([], ["help"], ["--help"], ["-h"]) or "_COMPATKB_COMPLETE" in os.environ:
+        return None
+    from pathlib import Path
+    from shutil import get_terminal_size
+
+    from compatkb.cli.terminal import help_markup
+
+    if get_terminal_size().columns != USUAL or help_markup():
+        return None
+    return Path(__file__).with_name(HELP).read_text(encoding="utf-8")
 
 
 def read_plain(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
