@@ -20,7 +20,7 @@ from compatkb.output.payload import answer_json
 from compatkb.output.presenter import present
 from compatkb.store.cache import locate
 from compatkb.web.asker import Asker
-from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
+from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide, make_bundle
 from compatkb.web.pages import Site
 from compatkb.web.questions import read_question
 from compatkb.web.static import MARK
@@ -44,10 +44,10 @@ def whole(asker: Asker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         pytest.skip("no npm, which fetches Pyodide")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COMPATKB_CACHE", str(ROOT / ".pytest_cache" / "compatkb"))  # it is fetched once
-        pyodide, snapshot = fetch_pyodide(), Path(locate(ROOT / "data"))
-    site = Site(asker, live=False, engine_size=engine_size(snapshot, pyodide))
+        pyodide, bundle = fetch_pyodide(), make_bundle(Path(locate(ROOT / "data")))
+    site = Site(asker, live=False, engine_size=engine_size(bundle, pyodide))
     folder = tmp_path_factory.mktemp("engine") / "site"
-    write_tree(folder, few_files(site) | engine_files(site, snapshot, pyodide), ours=MARK)
+    write_tree(folder, few_files(site) | engine_files(site, bundle, pyodide), ours=MARK)
     with folder_served(folder) as url:
         yield url
 

@@ -1,7 +1,6 @@
 """The engine as files of a static site: Pyodide from its npm package, and a bundle of program, pages and snapshot."""
 
 import base64
-import gzip
 import hashlib
 import importlib.util
 import io
@@ -31,10 +30,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class Pyodide(NamedTuple):
-    """Pyodide as it was fetched: the name of its folder, and its files."""
+    """Pyodide as it was fetched: the name of its folder, its files, and the size of its package."""
 
     name: str
     files: dict[str, bytes]
+    packed: int
 
 
 def fetch_pyodide() -> Pyodide:
@@ -59,7 +59,7 @@ def fetch_pyodide() -> Pyodide:
             if member is None:
                 raise UnavailableError(f"{name}: the package has no {wanted_file}")
             files[wanted_file] = member.read()
-    return Pyodide(name, files)
+    return Pyodide(name, files, len(content))
 
 
 def _is_whole(content: bytes, integrity: str) -> bool:
@@ -80,10 +80,12 @@ def _pack(package: str) -> bytes:
             raise UnavailableError(f"npm cannot fetch {package}; {hint}") from None
 
 
-def engine_files(site: Site, snapshot: Path, pyodide: Pyodide) -> dict[str, bytes]:
-    """Return the files of the engine by their paths: Pyodide, the bundle, and the worker that joins them."""
-    settings = _settings(site)
-    bundle = _bundle(snapshot, settings)
+def engine_files(site: Site, bundle: bytes, pyodide: Pyodide) -> dict[str, bytes]:
+    """Return the files of the engine by their paths: Pyodide, the bundle with what is set, and the worker that joins them."""
+    buffer = io.BytesIO(bundle)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, SETTINGS, _settings(site))
+    bundle = buffer.getvalue()
     files = {f"engine/{pyodide.name}/{name}": content for name, content in pyodide.files.items()}
     size = len(bundle) + sum(len(content) for content in pyodide.files.values())
     script = (sources() / "engine.js").read_text(encoding="utf-8")
@@ -93,16 +95,9 @@ def engine_files(site: Site, snapshot: Path, pyodide: Pyodide) -> dict[str, byte
     return {**files, site.asset("bundle.zip"): bundle, site.asset("engine.js"): script.encode()}
 
 
-def engine_size(snapshot: Path, pyodide: Pyodide) -> str:
+def engine_size(bundle: bytes, pyodide: Pyodide) -> str:
     """Return about how much a browser loads, compressed, for people."""
-    parts = [snapshot.read_bytes(), *pyodide.files.values()]
-    total = sum(len(gzip.compress(part, 4)) for part in parts) + sum(size for _, size in _library_sizes())
-    return f"{total / 1_000_000:.1f} MB"
-
-
-def _library_sizes() -> Iterator[tuple[str, int]]:
-    for name, path in _program():
-        yield name, path.stat().st_size // 4  # as source compresses
+    return f"{(len(bundle) + pyodide.packed) / 1_000_000:.1f} MB"
 
 
 def _settings(site: Site) -> bytes:
@@ -117,7 +112,7 @@ def _settings(site: Site) -> bytes:
     return json.dumps(known).encode()
 
 
-def _bundle(snapshot: Path, settings: bytes) -> bytes:
+def make_bundle(snapshot: Path) -> bytes:
     """Return the archive of program, libraries, templates and data; the same content makes the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -126,7 +121,6 @@ def _bundle(snapshot: Path, settings: bytes) -> bytes:
         for path in sorted((sources() / "templates").glob("*.html")):
             _add(archive, f"compatkb/_web/templates/{path.name}", path.read_bytes())
         _add(archive, SNAPSHOT, snapshot.read_bytes())
-        _add(archive, SETTINGS, settings)
     return buffer.getvalue()
 
 

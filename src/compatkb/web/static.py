@@ -53,11 +53,11 @@ def _files(
     """Return every file of a static site of a snapshot by its path, with the engine where it is wanted."""
     asker = Asker(Snapshot(snapshot), clock)
     if engine:
-        from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide
+        from compatkb.web.engine_bundle import engine_files, engine_size, fetch_pyodide, make_bundle
 
-        pyodide = fetch_pyodide()
-        site = Site(asker, live=False, engine_size=engine_size(Path(snapshot), pyodide), url=url)
-        return make_site(site, count) | engine_files(site, Path(snapshot), pyodide)
+        pyodide, bundle = fetch_pyodide(), make_bundle(Path(snapshot))
+        site = Site(asker, live=False, engine_size=engine_size(bundle, pyodide), url=url)
+        return make_site(site, count) | engine_files(site, bundle, pyodide)
     return make_site(Site(asker, live=False, url=url), count)
 
 
