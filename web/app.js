@@ -134,10 +134,12 @@
   const fromSheet = async (key, url, push) => {
     const { lines, pages } = await file("sheet");
     if (!pages || !pages[key]) return false;
-    const [title, ...main] = pages[key].map((n) => lines[n]);
+    let line = "";
+    const whole = lines.map(([shared, rest]) => { line = line.slice(0, shared) + rest; return line; });
+    const [title, ...main] = pages[key].map((n) => whole[n]);
     const made = document.implementation.createHTMLDocument(title);
     made.head.insertAdjacentHTML("beforeend", `<meta name="build" content="${build}">`);
-    made.body.innerHTML = `<main id="main">${main.join("\n")}</main>`;
+    made.body.innerHTML = `<main id="main">${main.join("")}</main>`;
     return swap(made, url, { push, focus: push });
   };
   const unwritten = async (url, push) => {

@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from itertools import accumulate
 
 import pytest
 
@@ -69,7 +70,8 @@ def test_the_sheet_has_whole_pages(static_site: Site, monkeypatch: pytest.Monkey
     monkeypatch.setattr(type(static_site.asker.form), "sheet", lambda _: iter([question, static_site.home]))
     sheet = json.loads(static._sheet(static_site))
     assert list(sheet["pages"]) == ["device=xpu&os=windows&python=3.12&torch=2.8"]  # the front page has a file
-    title, *main = (sheet["lines"][n] for n in next(iter(sheet["pages"].values())))
+    lines = list(accumulate(sheet["lines"], lambda line, part: line[: part[0]] + part[1], initial=""))[1:]
+    title, *main = (lines[n] for n in next(iter(sheet["pages"].values())))
     page = static_site.answer_page(question, "ask.html")
     assert title in unescape(page)
     plain = re.sub(r"\s+", "", page)

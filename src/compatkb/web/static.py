@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape, unescape
+from itertools import pairwise
+from os.path import commonprefix
 from pathlib import Path
 
 from compatkb.core.atomic_write import write_tree
@@ -184,22 +186,28 @@ def _plain(aliases: Iterable[str]) -> list[str]:
 
 
 _MAIN = re.compile(r"<title>(.*?)</title>.*<main[^>]*>(.*)</main>", re.DOTALL)
-_BREAK = re.compile(r"<(?:a class=.b|input type=.hidden|option|li|tr|details|select)\b")
-"""Where a line of the sheet may begin beside where one does: what is between is the same on many pages."""
+_BREAK = re.compile(r"(?<=\n)|(?=<(?:a class=.b|input type=.hidden|li|tr|details|select)\b|&amp;(?:os|hardware)=)")
+"""Where a part of the sheet begins: what is between two of these is the same on many pages."""
 
 
 def _sheet(site: Site) -> str:
-    """Return the main part of the pages of questions that have no page of their own: lines, and by question which of them."""
-    lines: dict[str, int] = {}
+    """Return the main part of the pages of questions that have no page of their own, each part once.
+
+    `lines` are the parts in their order: how much one has of the one before it, and the rest; `pages` names them by question.
+    """
     pages = {}
     questions = [question for question in site.asker.form.sheet() if question not in site.written]
     for question in questions:
         site.asker.view(question)  # first, so that the buttons which lead to it need no search of their own
     for question in questions:
         if found := _MAIN.search(site.answer_page(question, "ask.html")):
-            main = [unescape(found[1]), *filter(None, map(str.strip, _BREAK.sub("\n\\g<0>", found[2]).split("\n")))]
-            pages[_key(question)] = [lines.setdefault(line, len(lines)) for line in main]
-    return json.dumps({"lines": list(lines), "pages": pages}, ensure_ascii=False, separators=(",", ":"))
+            pages[_key(question)] = [unescape(found[1]), *_BREAK.split(re.sub(r"\s*\n\s*", "\n", found[2]))]
+    lines = sorted({line for page in pages.values() for line in page})
+    place = {line: number for number, line in enumerate(lines)}
+    shared = map(commonprefix, pairwise(["", *lines]))
+    rest = [(len(same.encode("utf-16-le")) // 2, line[len(same) :]) for same, line in zip(shared, lines, strict=True)]
+    named = {key: [place[line] for line in page] for key, page in pages.items()}
+    return json.dumps({"lines": rest, "pages": named}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _key(question: PageQuestion) -> str:
