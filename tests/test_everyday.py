@@ -16,11 +16,11 @@ BLAMED = re.compile(
 
 
 def blaming(facts: Snapshot, text: str) -> list[Candidate]:
-    """Return the causes of a text that speak of an XPU, of what is below it or of its driver; not those of CUDA."""
+    """Return the causes of a text that speak of an XPU, of what is below it or of its driver; not of another maker's devices."""
     found = diagnose(facts, text, clock()).candidates
     causes = {record["id"]: record["device"] for record in facts.guide_records("cause")}
-    neutral = [c for c in found if causes.get(c.id) != "cuda" and c.kind != "code"]
-    return [c for c in neutral if BLAMED.search(f"{c.title} {' '.join(c.do)}")]
+    ours = [c for c in found if causes.get(c.id) not in ("cuda", "rocm") and c.kind != "code"]
+    return [c for c in ours if BLAMED.search(f"{c.title} {' '.join(c.do)}")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
