@@ -315,14 +315,15 @@ class Trial:
         )
 
     def _warnings(self, name: str, number: int) -> int:
-        """Count what the users of an element must be warned of."""
+        """Count what the users of an element must be warned of; the end of what others need is none, they choose it."""
         head, element = self.heads[name], self.element(name, number)
-        if head.role in (Role.LEAF, Role.DIMENSION):
+        if head.role is Role.DIMENSION:
             return 0
         is_early = element.build is not None and element.build.stage in (Stage.PREVIEW, Stage.PROTOTYPE)
         is_early = is_early or (head.role is Role.FEATURE and element.version != "supported")
         advised = len([kind for kind in self.advised(name, number) if kind != "known-issue"])
-        return self.withdrawn(name, element) + self.has_ended(name, element) + is_early + advised
+        is_over = head.role is not Role.LEAF and self.has_ended(name, element)
+        return self.withdrawn(name, element) + is_over + is_early + advised
 
     def has_ended(self, name: str, element: KnowledgeElement) -> bool:
         """Return whether the end of life of a release has come, by the clock."""

@@ -16,7 +16,7 @@ BLAMED = re.compile(
 
 
 def blaming(facts: Snapshot, text: str) -> list[Candidate]:
-    """Return the causes of a text that speak of an XPU, of what is below it or of its driver; not of another maker's devices."""
+    """Return the causes of a text that speak of an XPU, of what is below it or of its driver; not of other makers."""
     found = diagnose(facts, text, clock()).candidates
     causes = {record["id"]: record["device"] for record in facts.guide_records("cause")}
     ours = [c for c in found if causes.get(c.id) not in ("cuda", "rocm") and c.kind != "code"]

@@ -280,6 +280,17 @@ def test_fewer_warnings_before_newer() -> None:
     assert first(base([torch(early, "2.0.0")])) == "torch 2.1.1"
 
 
+def test_notices_of_what_others_need_count_where_it_is_named() -> None:
+    """Of what is pinned and others need, what is known to be insecure comes after what is not; its end counts for nothing."""
+    notice = {"of": "leaf==2.0", "kind": "vulnerability", "message": "CVE-1: a hole.", "since": TODAY, "sources": ["page"]}
+    said = [verified("leaf", "torch", basis="inferred", note="It asks for none.")]
+    insecure = product("leaf", role="leaf", rank=600, releases=["2.0", "1.0"], claims=said, advisory=[notice])
+    ended = product("leaf", role="leaf", rank=600, releases=[release("2.0", eol=ENDED), "1.0"], claims=said)
+    both = {"leaf": ("2.0", "1.0")}
+    assert first(base([torch("2.0"), insecure]), both) == "torch 2.0 leaf 1.0"
+    assert first(base([torch("2.0"), ended]), both) == "torch 2.0 leaf 2.0"
+
+
 @pytest.mark.parametrize(("ranks", "expected"), [((1, 2), "torch 2.1.1 ext 1.0"), ((2, 1), "ext 2.0 torch 2.1.0")])
 def test_newest_product_by_product(ranks: tuple[int, int], expected: str) -> None:
     """Where all else is equal the product that ranks first decides."""

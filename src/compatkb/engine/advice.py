@@ -4,7 +4,7 @@ from functools import reduce
 from operator import or_
 
 from compatkb.core.record import NamedTuple
-from compatkb.core.vocabulary import Certainty
+from compatkb.core.vocabulary import Certainty, Role
 from compatkb.engine.problem import ABSENT, Member, Problem
 from compatkb.store.records import UNBUILT, PlatformSet
 
@@ -32,8 +32,9 @@ class FeatureSupport(NamedTuple):
 
 
 def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], platforms: PlatformSet) -> list[StackWarning]:
-    """Return the warnings that an element carries in a stack."""
-    if problem.facts.products[product].role in UNBUILT:
+    """Return the warnings that an element carries in a stack; what others need carries some only where it is asked for."""
+    role = problem.facts.products[product].role
+    if role in (Role.DIMENSION, Role.FEATURE) or (role == Role.LEAF and (product, idx) not in chosen):
         return []
     element, request = problem.element(product, idx), problem.request
     warnings = []
@@ -42,7 +43,7 @@ def warnings_of(problem: Problem, product: str, idx: int, chosen: list[Member], 
         warnings.append(
             StackWarning("yanked", product, element.version, element.yank_by, unsure, element.yank_reason or "", ())
         )
-    if element.has_ended(request.today):
+    if role != Role.LEAF and element.has_ended(request.today):
         warnings.append(StackWarning("eol", product, element.version, element.eol, None, "", ()))
     if element.is_preview:
         warnings.append(StackWarning("preview", product, element.version, None, None, element.stage, ()))

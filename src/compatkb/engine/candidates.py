@@ -198,12 +198,13 @@ class Candidates:
 
     @memoized
     def _warned(self, product: str) -> tuple[ElementSet, ...]:
-        """Return the elements that carry a warning, for each kind of warning."""
-        if self.facts.products[product].role in (Role.LEAF, Role.DIMENSION):
+        """Return the elements that carry a warning, for each kind of warning; what others need ends with these."""
+        role = self.facts.products[product].role
+        if role == Role.DIMENSION:
             return ()
         return (
             self._maybe_yanked(product),
-            self._ended(product),
+            0 if role == Role.LEAF else self._ended(product),
             self._those(product, lambda element: element.is_preview),
             *(advisory.mask for advisory in self._advice(product) if not advisory.to and advisory.kind != "known-issue"),
         )
