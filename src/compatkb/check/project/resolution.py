@@ -129,7 +129,9 @@ def _conflicts(plan: InstallPlan, final: list[InstalledProduct], queries: Projec
     if queries.refused([one.allowed for one in final], plan.pythons, plan.systems):
         left = [one for one in pinned if not queries.denial([one.allowed], plan.pythons, plan.systems)]  # told alone
     conflicts: list[Conflict] = []
-    while len(conflicts) < _MOST_CONFLICTS and queries.refused([one.allowed for one in left], plan.pythons, plan.systems):
+    while left and len(conflicts) < _MOST_CONFLICTS:
+        if not queries.refused([one.allowed for one in left], plan.pythons, plan.systems):
+            break
         few = _least(left, plan, queries)
         left = [one for one in left if one is not few[-1]]
         if conflict := _conflict(few, whole, plan, queries):
