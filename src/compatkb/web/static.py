@@ -44,6 +44,7 @@ def write_site(
     try:
         files = _files(snapshot, clock, count, engine=engine, url=url)
     finally:
+        gc.freeze()  # so that none is looked for afterwards either
         gc.enable()
     write_tree(out, files, ours=MARK)
     return len(files)
