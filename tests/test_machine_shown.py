@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 from conftest import Run
 
+from compatkb.store.reader import Snapshot
+
 
 def row(out: str, label: str) -> str:
     """Return the text of a row, on one line."""
@@ -85,6 +87,32 @@ def test_a_windows_driver_is_shown_with_its_build(run: Callable[..., Run]) -> No
     out = run("show", "windows-driver", "32.0.101.8860").out
     assert "compute runtime 26.18.*" in row(out, "works with")
     assert row(out, "known issues")
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as they stand", "turned round"])
+def test_of_two_records_of_an_archive_the_newest_counts(
+    run: Callable[..., Run], facts: Snapshot, monkeypatch: pytest.MonkeyPatch, order: int
+) -> None:
+    """Whatever their order in the file: beside hardware, in the contents of a system, and in the JSON of it both."""
+    known = facts.guide_records
+    monkeypatch.setitem(facts.__dict__, "guide_records", lambda kind: known(kind)[::order])
+    said = run("resolve", "B580", "fedora43", "py3.12").out
+    assert "Fedora Linux 43 has 26.18.38308.1 in updates" in row(said, "requires")
+    contents = row(run("show", "os", "fedora43").out, "contents")
+    assert "compute runtime 26.18.38308.1 in updates" in contents
+    assert "25.48" not in contents
+    release = json.loads(run("show", "os", "fedora43", "--format", "json").out)["releases"][0]
+    assert [record["archive"] for record in release["machine"]["carried"]] == ["updates", "updates"]
+
+
+def test_a_system_is_shown_with_what_it_carries(run: Callable[..., Run]) -> None:
+    """Kernels by their packages, and the parts of a driver by archive, as where a product is shown on that system."""
+    shown = row(run("show", "os", "fedora44").out, "contents")
+    assert "compute runtime 26.18.38308.1 in updates" in shown
+    assert "compute runtime 25.48.36300.8 in release" in shown
+    ubuntu = row(run("show", "os", "ubuntu24.04").out, "contents")
+    assert "kernel 6.17 (linux-generic-hwe-24.04) in main" in ubuntu
+    assert ubuntu == row(run("show", "driver", "ubuntu24.04").out, "contents")
 
 
 def test_the_json_has_the_same(run: Callable[..., Run]) -> None:

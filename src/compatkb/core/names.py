@@ -3,11 +3,22 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Name = TypeVar("Name")
 
 
 def numbers(text: str) -> tuple[int, ...]:
     """Return the numbers in a version or a label, to compare by: of cu118 (118,), of 32.0.101 (32, 0, 101)."""
     return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def newest_by_name(said: Iterable[tuple[Name, str]]) -> dict[Name, str]:
+    """Return for each name the newest version that is said of it, whatever the order."""
+    newest: dict[Name, str] = {}
+    for name, version in said:
+        newest[name] = max(newest.get(name, version), version, key=numbers)
+    return newest
 
 
 def meant_words(counts: Counter[str]) -> dict[str, str]:

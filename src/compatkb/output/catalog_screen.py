@@ -51,8 +51,8 @@ _KINDS = {
 }
 """The label and the first word of what a release says of others, by the kind of claim."""
 _LABELS = (
-    "support", "security", "builds", "works with", "requires", "platforms", "features", "known issues", "evidence", "untested",
-    "avoid",
+    "support", "security", "builds", "works with", "contents", "requires", "platforms", "features", "known issues", "evidence",
+    "untested", "avoid",
 )  # fmt: skip
 """The rows of a release, in their order."""
 _UNLIMITED = 10_000
@@ -122,9 +122,7 @@ class CatalogScreen(Catalog):
         blocks = [Block(wrapped(head, "", "  ", "heading")), Block([BLANK])]
         rows: list[Row] = [("released", line.text, 1) for line in columns(map(_brief, releases[:_NEWEST]), indent=0)]
         carried = [r for r in self.facts.guide_records("carried") if r["system"] == system]
-        kernels = [f"kernel {r['kernel']} in {r['archive']}" for r in carried if r["kernel"]]
-        packages = [f"{self.label(each)} {v} in {r['archive']}" for r in carried for each, v in r["packages"].items()]
-        blocks += labelled_rows([*rows, ("contents", "; ".join([*kernels, *packages]), 0)])
+        blocks += labelled_rows([*rows, ("contents", MachineText(self.facts).contents(carried), 0)])
         return self._finished(blocks, f"compatkb show {product.id} {releases[0]['version']}")
 
     def release_lines(self, product: Product, version: str, *, why: bool = False) -> list[Line]:

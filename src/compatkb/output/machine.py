@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from compatkb.core.names import numbers
+from compatkb.core.names import newest_by_name, numbers
 from compatkb.core.vocabulary import Certainty, Kind
 from compatkb.engine.known_issues import IssueCondition, Surroundings, known_issues
 from compatkb.output.issue_text import EFFECTS, spec_in_words
@@ -107,11 +107,11 @@ class MachineText(Names):
         records = [r for r in self.facts.guide_records("carried") if r["system"] == system]
         name = self.value(SYSTEM, system) if system else ""
         if product.machine != _SYSTEM:
-            has = {r["archive"]: r["packages"][product.id] for r in records if product.id in r["packages"]}
+            has = newest_by_name((r["archive"], r["packages"][product.id]) for r in records if product.id in r["packages"])
             fitting = [f"{name} has {version} in {at}" for at, version in has.items() if numbers(version) >= numbers(least)]
             yield from fitting[:1]
             return
-        kernels = {r["kernel_package"]: r["kernel"] for r in records if r["kernel"]}
+        kernels = newest_by_name((r["kernel_package"], r["kernel"]) for r in records if r["kernel"])
         own = kernels.pop(None, None)
         if own and numbers(own) >= numbers(least):
             yield f"{name} has {own}"
@@ -135,7 +135,9 @@ class MachineText(Names):
         carried = [
             record
             for record in self.facts.guide_records("carried")
-            if record["packages"].get(product.id) == version or (product.id in kernels and record["kernel"] == version)
+            if record["packages"].get(product.id) == version
+            or (product.id in kernels and record["kernel"] == version)
+            or (product.id == SYSTEM and record["system"] == version)
         ]
         return {
             "requires": [line for e in elements for line in self.needed(e, word)] if product.id == HARDWARE else [],
@@ -186,6 +188,8 @@ class MachineText(Names):
     def release_rows(self, product: Product, content: Content) -> Iterator[tuple[str, str, int]]:
         """Yield the label, the text and the weight of what is known of a release as a part of a machine."""
         yield from (("requires", line, 1) for line in content["requires"])
+        if product.id == SYSTEM:
+            yield "contents", self.contents(content["carried"]), 1
         yield "platforms", self._cards_in_words(product, content["devices"]), 2
         yield from (("platforms", text, 1) for text in self._platforms(product, content))
         issues = content["known_issues"]
@@ -193,6 +197,13 @@ class MachineText(Names):
             more = f" ({len(issues) - _FEW} more: --why)" if number == _FEW - 1 and len(issues) > _FEW else ""
             told = f"{issue['title']} ({EFFECTS[issue['effect']]}, {issue['state']}){more}"
             yield "known issues", told, number + (2 if product.machine or product.id == HARDWARE else 5)
+
+    def contents(self, carried: list[Content]) -> str:
+        """Return the kernels and packages that a system carries, by archive the newest of each."""
+        kernels = newest_by_name(((r["archive"], r["kernel_package"]), r["kernel"]) for r in carried if r["kernel"])
+        packages = newest_by_name(((r["archive"], of), v) for r in carried for of, v in r["packages"].items())
+        told = [f"kernel {v}{f' ({by})' if by else ''} in {at}" for (at, by), v in kernels.items()]
+        return "; ".join([*told, *(f"{self.label(of)} {v} in {at}" for (at, of), v in packages.items())])
 
     def _cards_in_words(self, product: Product, devices: list[Content]) -> str:
         ids: dict[str, list[str]] = {}
@@ -216,7 +227,7 @@ class MachineText(Names):
                     by_driver.setdefault((record["driver"], how), []).append(self.value(HARDWARE, record["hardware"]))
         for (driver, how), names in by_driver.items():
             yield f"{driver} {_HOW[how]}: {', '.join(name.removeprefix('Intel ') for name in names)}"
-        for record in content["carried"]:
+        for record in content["carried"] if product.id != SYSTEM else ():
             package = f", by {record['kernel_package']}" if record["kernel_package"] else ""
             day = f" ({record['on']})" if record["on"] else ""
             yield f"{self.value(SYSTEM, record['system'])}, {record['archive']}{package}{day}"

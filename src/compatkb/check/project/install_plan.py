@@ -9,6 +9,7 @@ from compatkb.check.project.environments import LocatedStatement, ProductRequire
 from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQueries, Pythons, address
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
+from compatkb.core.names import newest_by_name
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.commands.model import python_specifier
@@ -201,7 +202,8 @@ def _python_of_system(environment: ProjectEnvironment, queries: ProjectQueries) 
     if not bases or not is_plain or not names & _OWN_PYTHON or _OTHER_PYTHON.search(environment.document.text):
         return ANY_PYTHON
     systems = systems_of(environment, queries)
-    known = {r["system"]: r["packages"]["python"] for r in queries.facts.guide_records("carried") if "python" in r["packages"]}
+    carried = queries.facts.guide_records("carried")
+    known = newest_by_name((r["system"], r["packages"]["python"]) for r in carried if "python" in r["packages"])
     known |= {r["os"]: r["python"][0] for r in queries.facts.guide_records("base_image") if r["setup"]}
     versions = [known[system] for system in systems if system in known]
     return queries.python(python_specifier(versions[0])) if versions else ANY_PYTHON
