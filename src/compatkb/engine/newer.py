@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty
+from compatkb.engine.availability import GLIBC
 from compatkb.engine.budget import Budget
 from compatkb.engine.preference import Quality, preference
-from compatkb.engine.problem import problem_of
+from compatkb.engine.problem import Problem, problem_of
 from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack
 from compatkb.store.reader import Snapshot
@@ -21,7 +22,7 @@ MOST = 3
 class PassedOver(NamedTuple):
     """A newer release of what brings the device, and why it does not lead: the field of `Quality` that decides.
 
-    DENIED where nothing goes with it on the systems and Pythons of the answer.
+    DENIED where nothing goes with it on the systems and Pythons of the answer, GLIBC where theirs is too old for its wheels.
     """
 
     element: Element
@@ -53,9 +54,19 @@ def passed_over(facts: Snapshot, request: Request, best: Stack) -> tuple[PassedO
         if hits:
             why = _deciding(min(preference(hit.problem, hit.quality) for hit in hits), best)
         else:
-            why = UNKNOWN if Search(left, Aim.FIRST).run() else DENIED
+            why = UNKNOWN if Search(left, Aim.FIRST).run() else GLIBC if _is_too_new(left, element) else DENIED
         told.append(PassedOver(element, why))
     return tuple(told)
+
+
+def _is_too_new(problem: Problem, element: Element) -> bool:
+    """Return whether what a release says of glibc denies it on a system that is asked about."""
+    of_glibc, pin = problem.context.edges_from(element.product, element.idx, GLIBC), problem.pins.get(GLIBC)
+    said, of_systems = {edge.claim for edge in of_glibc}, problem.context.edges_from(element.product, element.idx, "os")
+    return any(pin and pin.mask & edge.to_mask for edge in of_glibc) or any(
+        edge.claim in said and edge.forbidden_on & problem.facts.dimension_cells("os", edge.to_mask) & problem.platforms
+        for edge in of_systems
+    )
 
 
 class InSeries(NamedTuple):

@@ -138,13 +138,14 @@ class CatalogScreen(Catalog):
             text = "\n".join(f"{product.id} {_release_lines(entry, self.day)}" for entry in releases)
             return [*map(Line, text.splitlines()), *self.edition.footer()]
         blocks: list[Block] = []
-        said = ""
+        said: tuple[str, str] = ("", "")
         for number, entry in enumerate(releases[:_RELEASES]):
             blocks += [Block([BLANK])] if number else []
-            support, notices = messages.first_sentence(self.support_of(product, entry)), _notices(entry["security"])
-            alike = f"as {product.label} {releases[number - 1]['version']}" if number and notices == said else notices
-            blocks += self._one(product, entry, support, alike if notices else "")  # what is long is said once for both
-            said = notices
+            told = messages.first_sentence(self.support_of(product, entry)), _notices(entry["security"])
+            alike = f"as {product.label} {releases[number - 1]['version']}"  # what is long is said once for both
+            rows = (alike if number and text and text == before else text for text, before in zip(told, said, strict=True))
+            blocks += self._one(product, entry, *rows)
+            said = told
         if len(releases) > _RELEASES:
             rest = ", ".join(entry["version"] for entry in releases[_RELEASES:])
             blocks.append(Block([BLANK, *labelled("more", rest)]))
@@ -238,7 +239,8 @@ class CatalogScreen(Catalog):
         note = record.eol_note if record else None
         if entry["eol"]:
             brief = messages.first_sentence(note or "")
-            return brief if len(brief) <= _BRIEF else ""  # the head has the day
+            last = messages.last_day(entry["eol"], record.eol_precision if record else None)
+            return brief if 0 < len(brief) <= _BRIEF else f"no fixes after {last}"
         return note or (messages.support_rule(rule.published, rule.says) if rule else _NO_END)
 
     def _of_some(self, product: Product, entry: Content, claim: Content) -> str:

@@ -166,6 +166,7 @@ def sentence(text: str) -> str:
 
 PASSED_OVER = {
     "denied": "no build fits what was asked",
+    "glibc": "the wheels need a newer glibc",
     "is_unknown": "not documented here",
     "is_flawed": "a known issue on this machine",
     "outdated": "part of it is discontinued, yanked or insecure",

@@ -142,7 +142,9 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries, asked.channels)
-    known = "as far as its builds are known" if is_labelled else "the list of releases is complete"
+    end = queries.facts.product_details(product.id).eol if is_final else None
+    whole = f"{product.label} ended {end}" if end else "the list of releases is complete"
+    known = "as far as its builds are known" if is_labelled else whole
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
     finding = at(required.located, UNPUBLISHED, message, sources=sources, fix=f"pin one that exists: {close}")
     was_there = required.requirement.role is RequirementRole.LOCKED  # whoever locked it had it, so it is gone at most
