@@ -103,7 +103,11 @@ def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     """Return which stacks of an answer are not what the oracle finds on each of their platforms, or are missing."""
     stacks = best_stacks(facts, request_of(facts, case))
     found = tried(oracle, case)
-    worst = Level.WEAK if any(judged and judged.level < Level.UNKNOWN for _, judged in found) else Level.UNKNOWN
+    supported = {trial.ask.route.id for trial, judged in found if judged and judged.level < Level.UNKNOWN}
+    lasting = {trial.ask.route.id for trial, judged in found if judged and not _is_given_up(trial)}
+    worst = Level.WEAK if supported and (supported & lasting or not lasting) else Level.UNKNOWN
+    if supported and not supported & lasting and lasting:  # what its maker gave up makes way for what nobody has tried
+        found = [(trial, judged if trial.ask.route.id in lasting else None) for trial, judged in found]
     wrong = []
     for trial, judged in found:
         ask = trial.ask
@@ -118,6 +122,15 @@ def broken_promises(oracle: Oracle, facts: Snapshot, case: Case) -> list[str]:
     if sum(len(s.python) * len(s.os) * len(s.arch) for s in stacks) != sum(1 for _, j in found if j and j.level <= worst):
         wrong.append("a stack lists platforms that nobody asked about")
     return wrong
+
+
+def _is_given_up(trial: Trial) -> bool:
+    """Return whether the route brings a product whose newest release has ended, and the question is of packages and a GPU."""
+    machine = {name for name, head in trial.heads.items() if head.role is Role.DIMENSION and not head.platform}
+    parts = {name for name, head in trial.heads.items() if head.machine or head.role is Role.FEATURE} | machine
+    if not trial.named.isdisjoint({*trial.ask.route.with_, *parts} - {"hardware", "device"}):
+        return False
+    return any(trial.has_ended(name, trial.oracle.knowledge.elements[name][-1]) for name in trial.ask.route.with_)
 
 
 def _flaws(trial: Trial, stack: Stack, best: Judged) -> Iterator[str]:

@@ -14,12 +14,12 @@ from compatkb.engine.alternatives import (
 from compatkb.engine.budget import Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
-from compatkb.engine.problem import problem_of, problems_of, routes_of
+from compatkb.engine.problem import Problem, problem_of, problems_of, routes_of
 from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Pin, Product, Request
+from compatkb.store.records import Pin, Product, Request, Route
 
 __all__ = ["Alternative", "Answer", "best_stacks", "is_possible", "resolve", "routes_of"]
 
@@ -175,22 +175,25 @@ def best_stacks(
     stated or observed. Raises GaveUpError.
     """
     problems = list(problems_of(facts, request, budget or Budget()))
-    stacks: list[Stack] = []
-    for worst in (Certainty.CERTAIN,) if certain_only else (Certainty.INFERRED, Certainty.UNKNOWN):
-        found = [stack for problem in problems for hit in Search(problem, Aim.EVERY, worst).run() for stack in stacks_of(hit)]
-        if not stacks or not all(_is_given_up(facts, request, stack) for stack in found):
-            stacks = found or stacks
-        if stacks and not all(_is_given_up(facts, request, stack) for stack in stacks):
-            break
+
+    def found(worst: Certainty, some: Iterable[Problem] = problems) -> list[Stack]:
+        return [stack for problem in some for hit in Search(problem, Aim.EVERY, worst).run() for stack in stacks_of(hit)]
+
+    stacks = found(Certainty.CERTAIN if certain_only else Certainty.INFERRED)
+    if not stacks and not certain_only:
+        stacks = found(Certainty.UNKNOWN)
+    elif stacks and not certain_only:
+        lasting = [problem for problem in problems if not _is_given_up(facts, request, problem.route)]
+        if {stack.route for stack in stacks}.isdisjoint(problem.route.id for problem in lasting):
+            stacks = found(Certainty.UNKNOWN, lasting) or stacks
     return tuple(sorted(stacks, key=attrgetter("rank")))
 
 
-def _is_given_up(facts: Snapshot, request: Request, stack: Stack) -> bool:
-    """Return whether a stack takes a route that brings what has ended altogether, and nobody asked for that.
+def _is_given_up(facts: Snapshot, request: Request, route: Route) -> bool:
+    """Return whether a route brings what has ended altogether, and nobody asked for that.
 
     Who fixes a feature, or a driver or another part of the machine beside the GPU, may have nothing else that serves.
     """
-    route = next(route for route in facts.routes if route.id == stack.route)
     asked = {*request.bare, *(pin.product for pin in request.pins)}
     if not asked.isdisjoint(route.with_) or any(_narrows(facts.products[one]) for one in asked):
         return False
