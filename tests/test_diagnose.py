@@ -598,6 +598,20 @@ def test_file_of_a_windows_shell(run: Callable[..., Run], tmp_path: Path) -> Non
     assert "IPEX and torch" in run("diagnose", str(path)).out
 
 
+def test_a_way_keeps_what_it_holds_alone(run: Callable[..., Run], tmp_path: Path) -> None:
+    """Beside the command without what has ended no way is said to keep it that leaves it out as well."""
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "host: Ubuntu 24.04, Python 3.11\ntorch 2.5.1+cpu\nintel-extension-for-pytorch 2.5.0\ntransformers 4.52.3\n"
+        "ValueError: Due to a serious vulnerability issue in `torch.load`, even with `weights_only=True`, "
+        "we now require users to upgrade torch to at least v2.6 in order to use the function.\n",
+        encoding="utf-8",
+    )
+    done = run("diagnose", str(path)).out
+    assert "uninstall -y intel-extension-for-pytorch" in done
+    assert "keeps IPEX" not in done
+
+
 def test_unknown_text(run: Callable[..., Run], tmp_path: Path) -> None:
     """A text without a known cause is answered with 7, and says so."""
     path = tmp_path / "log.txt"

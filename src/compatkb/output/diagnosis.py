@@ -248,7 +248,7 @@ def _fixes(view: DiagnosisView, first: Candidate) -> list[str]:
     if lead and _installs(view, lead):
         if view.instead and lead is view.instead.stack:
             ended = listed([product.label for product in view.ended])
-            steps.append(f"remove {ended}: {lead.main_name} serves this GPU without it ({messages.signed(lead.verdict)})")
+            steps.append(f"remove {ended}: {lead.main_name} does without it ({messages.signed(lead.verdict)})")
         else:
             on = f"; Python {python_ranges(lead.python)}" if first.kind == "index" else ""
             steps.append(f"{view.title} ({messages.signed(lead.verdict)}{on})")
@@ -275,7 +275,9 @@ def _kept(view: DiagnosisView) -> str:
     if lead is None or not view.instead:
         return ""
     if lead is view.instead.stack:
-        return f"{view.title}, which keeps {listed([p.label for p in view.ended])}" if view.nearest and lead.named else ""
+        held = {build.product.id for build in view.nearest[0].stack.packages} if view.nearest else set()
+        kept = [product.label for product in view.ended if product.id in held]
+        return f"{view.title}, which keeps {listed(kept)}" if kept and lead.named else ""
     stack = view.instead.stack
     return f"{stack.main_name} without {listed([p.label for p in view.ended])}, on Python {python_ranges(stack.python)}"
 
