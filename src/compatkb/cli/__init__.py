@@ -14,10 +14,10 @@ from typing import Any
 from compatkb.errors import UNKNOWN, CompatkbError, DataError, ProblemsError, StaleError, UnavailableError, UsageError
 
 MOST = 100  # problems that are printed: nobody reads more before mending some
-_NOT_ONE_OF = re.compile(r"'?(.*?)'? is not (?:one|any) of (.*)", re.DOTALL)
+_NOT_ONE_OF = r"(?s)'?(.*?)'? is not (?:one|any) of (.*)"
 _LONGEST_COMMAND = 4
 """Words of which one may be a misspelt command; more are a sentence."""
-_SUGGESTED = re.compile(r"^[^'\n]*'(?P<wrong>[^'\n]+)'(?P<between>[^\n]*)\n  did you mean: (?P<meant>[^\n]+)\?(?=\n|$)")
+_SUGGESTED = r"^[^'\n]*'(?P<wrong>[^'\n]+)'(?P<between>[^\n]*)\n  did you mean: (?P<meant>[^\n]+)\?(?=\n|$)"
 _POSIX = ("fcntl", "resource")  # modules of the standard library that Windows lacks
 TRACEBACK = "COMPATKB_TRACEBACK"
 """Has the place of an unexpected error printed, for those who mend it."""
@@ -166,7 +166,7 @@ def _wants(argv: Sequence[str], option: str, value: str) -> bool:
 
 def _runnable(problem: str, argv: Sequence[str]) -> str:
     """Return a problem with the command that its first suggestion makes of the words of this one; the others below it."""
-    told = _SUGGESTED.search(problem)
+    told = re.search(_SUGGESTED, problem)
     wrong = told and min((n for n, w in enumerate(argv) if told["wrong"] in w), key=lambda n: len(argv[n]), default=None)
     if told is None or wrong is None:
         return problem
@@ -218,7 +218,7 @@ def _wrong_value(error: Any, param: Any) -> tuple[str, list[str]]:
     name = param.opts[0] if param.param_type_name == "option" else param.metavar or param.name
     if hasattr(error, "param_type"):  # what is missing
         return f"missing {param.param_type_name} {name}", []
-    if wrong := _NOT_ONE_OF.fullmatch(error.message.rstrip(".")):
+    if wrong := re.fullmatch(_NOT_ONE_OF, error.message.rstrip(".")):
         choices = wrong[2].replace("'", "").split(", ")
         expected = " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
         return f"invalid value {wrong[1]!r} for {name}: expected {expected}", _near(wrong[1], choices)

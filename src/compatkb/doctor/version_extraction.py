@@ -83,7 +83,8 @@ class VersionReader(KnownData):
 
     def __init__(self, facts: Snapshot, pasted: ErrorText) -> None:
         super().__init__(facts)
-        self.pasted = ErrorText(_without_other_pythons(pasted.plain)) if "python" in pasted.plain else pasted
+        own = _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), pasted.plain) if "python" in pasted.plain else ""
+        self.pasted = ErrorText(own) if own else pasted  # which Pythons a release requires is nobody's version
 
     def versions(self, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
         """Return for each product the version that the text tells best, in rank order; `learnt` are those that symptoms tell.
@@ -188,11 +189,6 @@ class VersionReader(KnownData):
         if record.role != Role.LEAF:
             spelt |= {name for name in self.facts.keys_by_product.get(product, ()) if len(name) >= _SHORT}
         return tuple(sorted(spelt))
-
-
-def _without_other_pythons(text: str) -> str:
-    """Return plain text without the lines that list which Pythons a release requires: those are nobody's versions."""
-    return _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), text)
 
 
 def _put_in(text: str) -> list[VersionMention]:

@@ -199,15 +199,11 @@ def _denies(problem: Problem, edge: Edge, some: ElementSet, others: ElementSet) 
     context, unlisted, pin = problem.context, 1 << problem.facts.sizes[edge.to], problem.pins.get(edge.to)
     if edge.kind == Kind.VERIFIED or not edge.of_mask & some or not edge.forbidden_on & problem.platforms:
         return False
-    if not context.holds(edge) or context.in_part(edge) or _demands_any(edge):
+    demands_any = edge.spec == ANY_VERSION and edge.kind != Kind.BREAKS
+    if not context.holds(edge) or context.in_part(edge) or demands_any:
         return False
     if pin and pin.beyond and not others:
         return _denies_unlisted(problem, edge, pin.beyond)
     if others == unlisted:
         return problem.names(edge, problem.facts.sizes[edge.to]) == (edge.kind == Kind.BREAKS)
     return bool(excluded_by(edge) & others)
-
-
-def _demands_any(edge: Edge) -> bool:
-    """Return whether an edge demands another product in any version, which excludes none of its versions."""
-    return edge.spec == ANY_VERSION and edge.kind != Kind.BREAKS

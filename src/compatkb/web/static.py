@@ -140,17 +140,14 @@ def site_files(site: Site) -> dict[str, Callable[[], str]]:
     makers["llms.txt"] = machine.llms_text
     makers["eol.ics"] = partial(calendar_text, site.facts)
     if not site.live:
-        makers[site.asset("written.json")] = partial(_written, site)
-        makers["sw.js"] = partial(_service_worker, site)
+        # the paths of the written answers by their questions, so that an address in other words finds them
+        makers[site.asset("written.json")] = lambda: json.dumps({_key(asked): path for asked, path in site.written.items()})
+        worker = sources() / "sw.js"  # it keeps the files of this build
+        makers["sw.js"] = lambda: worker.read_text(encoding="utf-8").replace("@BUILD@", site.build)
         makers["ask.html"] = site.ask_page
         for question, path in site.written.items():
             makers[path] = partial(site.answer_page, question, path)
     return makers | machine.files()
-
-
-def _service_worker(site: Site) -> str:
-    """Return the service worker, which keeps the files of this build."""
-    return (sources() / "sw.js").read_text(encoding="utf-8").replace("@BUILD@", site.build)
 
 
 def _words(site: Site) -> str:
@@ -162,8 +159,9 @@ def _words(site: Site) -> str:
     ]
     for product, kind in (("hardware", "family"), ("os", "system"), ("device", "device")):
         rows += [
-            [_short(value.name or value.version), kind, product, value.version, value.version, *_plain(value.aliases)]
+            [name.removeprefix("Intel "), kind, product, value.version, value.version, *_plain(value.aliases)]
             for value in facts.releases_of(product)
+            for name in [value.name or value.version]
         ]
     rows += [[f"Python {v}", "Python", "python", v, f"py{v}", f"python{v}", v] for v in reversed(form.pythons)]
     main = facts.products[site.main]
@@ -175,10 +173,6 @@ def _words(site: Site) -> str:
     rows += [[p.label, p.name if p.name != p.label else "package", "", "", p.id, p.name] for p in packages]
     rows += [[record["name"], "application", "", "", record["id"]] for record in facts.guide_records("application")]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("Intel ")
 
 
 def _plain(aliases: Iterable[str]) -> list[str]:
@@ -213,8 +207,3 @@ def _sheet(site: Site) -> str:
 
 def _key(question: PageQuestion) -> str:
     return "&".join(sorted(f"{name}={text}" for name, text in question.parameters()))
-
-
-def _written(site: Site) -> str:
-    """Return the paths of the written answers by their questions, so that an address in other words finds them."""
-    return json.dumps({_key(question): path for question, path in site.written.items()})

@@ -9,7 +9,7 @@ from compatkb.authoring.knowledge_base import Knowledge, split_term
 from compatkb.authoring.lint.subject import LintProblem, LintSubject, known_terms, problems_of, sources_of
 from compatkb.core.text_position import Where
 from compatkb.core.versions import Key, Scheme, admits, matches, parse
-from compatkb.schema import Build, IndexFile, IndexRelease, IssueEntry, IssueFile, Kind, ProductFile, Release
+from compatkb.schema import IndexFile, IndexRelease, IssueEntry, IssueFile, Kind, ProductFile, Release
 
 
 def versions(subject: LintSubject) -> Iterator[LintProblem]:
@@ -61,7 +61,8 @@ def _builds(file: ProductFile) -> Iterator[tuple[Where, str]]:
             if (key, build.distribution) in seen:
                 yield where, f"{build.version} stands twice"
             seen[key, build.distribution] = build.version
-            if isinstance(key, Version) and isinstance(own, Version) and key.release != own.release and not _relabelled(build):
+            is_relabelled = build.maker is not None and build.note is not None  # its maker names it after another release
+            if isinstance(key, Version) and isinstance(own, Version) and key.release != own.release and not is_relabelled:
                 yield where, f"{build.version} is no build of {release.version}; if its maker calls it so, say it in `note`"
         written = {build.version for build in release.build}
         for position, row in enumerate(release.variant):
@@ -69,11 +70,6 @@ def _builds(file: ProductFile) -> Iterator[tuple[Where, str]]:
                 if (version := f"{release.version}+{label}") in written:
                     yield ("release", number, "variant", position, "labels", place), f"{version} stands twice"
                 written.add(version)
-
-
-def _relabelled(build: Build) -> bool:
-    """Return whether the record says that a maker labelled a build by another release."""
-    return build.maker is not None and build.note is not None
 
 
 def _index(file: IndexFile) -> Iterator[tuple[Where, str]]:
