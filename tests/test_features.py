@@ -406,6 +406,22 @@ def test_support_of_a_feature(data: str, run: Callable[..., Run]) -> None:
     assert run("features", "g", "--data", data).out.splitlines()[1] == "any device  1.0"
 
 
+def test_support_on_a_device_of_which_nothing_is_said(data: str, run: Callable[..., Run]) -> None:
+    """It is one line, which names the devices of which something is said; never a table without rows."""
+    told = "f: nothing documented for cpu, only for xpu"
+    assert run("features", "f", "cpu", "--data", data).out.splitlines()[0] == told
+    assert run("features", "f", "cpu", "--format", "markdown", "--data", data).out.splitlines() == [told]
+
+
+def test_support_by_another_product_is_labelled(tmp_path: Path, run: Callable[..., Run]) -> None:
+    """A table is without the name of a product only where the product is the one that serves the devices."""
+    other = product("ext", releases=("1.0",), claims=[needs("ext==1.0", "torch==1.0")])
+    said = feature("f", statement("ext==1.0"), product="ext")
+    made = data_directory(tmp_path / "data", [torch(), other], features=[said, feature("g", statement("torch==1.0"))])
+    lines = run("features", "--format", "markdown", "--data", str(made)).out.splitlines()
+    assert {line for line in lines if "releases" in line} == {"| f in ext | releases |", "| g | releases |"}
+
+
 def test_table(data: str, run: Callable[..., Run]) -> None:
     """In Markdown the tables of the screen stand one below the other."""
     assert run("features", "--format", "markdown", "--data", data).out.splitlines() == [

@@ -97,6 +97,7 @@ class Features:
 
     def support(self, entry: Content) -> Iterator[Block]:
         """Yield a table of the releases of each product that support a feature, with devices down and systems across."""
+        is_told = False
         for of in dict.fromkeys(statement["of"] for statement in entry["statements"]):
             said = [s for s in self._statements() if s["feature"] == entry["id"] and s["of"] == of]
             systems = self._systems(said)
@@ -112,10 +113,16 @@ class Features:
                     where = " on ".join([*([head] if device else []), *([self.names.value(SYSTEM, system)] if system else [])])
                     assumed += [f"{where}, {start} and newer".strip()] if start else []
                 rows.append((head, *cells))
-            title = entry["id"] if of == entry["product"] else f"{entry['id']} in {self.names.label(of)}"
-            yield Table((title, *self._heads(systems)), tuple(rows))
+            is_plain = of == entry["product"] == next((route.provider for route in self.facts.routes), of)
+            title = entry["id"] if is_plain else f"{entry['id']} in {self.names.label(of)}"
+            is_told = is_told or bool(rows)
+            if rows:
+                yield Table((title, *self._heads(systems)), tuple(rows))
             if assumed:
                 yield Paragraph(f"assumed, no document names them: {'; '.join(assumed)}")
+        if not is_told:
+            asked, known = self.names.values(DEVICE, self.devices or ()), self.named_devices(entry)
+            yield Paragraph(f"{entry['id']}: nothing documented for {listed(asked)}, only for {listed(known)}")
 
     def of_pin(self) -> Iterator[Block]:
         """Yield a table of the features of a release that is asked for: a row for each and a device, with systems across."""
