@@ -19,7 +19,7 @@ def test_no_application_hides_a_product(facts: Snapshot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"), [("comfyui", "torch>=2.7"), ("SD.Next", "torch==2.13.0+xpu"), ("ipex-llm", "2.6.0")]
+    ("name", "wanted"), [("comfyui", "torch>=2.7"), ("SD.Next", "torch==2.13.0+xpu"), ("kohya-ss", "torch==2.7.1+xpu")]
 )
 def test_shown(run: Run, name: str, wanted: str) -> None:
     """`show` says what an application requires, on the screen and for programs."""
@@ -27,9 +27,20 @@ def test_shown(run: Run, name: str, wanted: str) -> None:
     assert any(wanted in each for each in json.loads(run("show", name, "--format", "json").out)["application"]["requires"])
 
 
-def test_an_archived_one_is_called_so(run: Run) -> None:
+def test_an_ended_one_is_called_so(run: Run) -> None:
     """What nobody works on any more says so in its first line."""
-    assert "archived" in run("show", "ipex-llm").out.splitlines()[0]
+    assert "ended 2025" in run("show", "torchtune").out.splitlines()[0]
+
+
+def test_an_ended_package_leads_away(run: Run) -> None:
+    """A package of wheels that its maker gave up is a product: every answer about it says so, and what takes its place."""
+    assert "2026-01-28  IPEX-LLM, all releases · use torch instead" in run("eol", "ipex-llm").out
+    shown = run("show", "ipex-llm").out
+    assert "discontinued 2026-01-28; use instead: torch >=2.6 on Intel GPU" in shown
+    for words in (("resolve", "ipex-llm"), ("explain", "ipex-llm==2.2.0", "torch==2.6.0")):
+        answer = run(*words).out
+        assert "IPEX-LLM 2.2.0: end of life 2026-01-28, known security issues" in answer
+        assert "replaces IPEX-LLM" in answer
 
 
 def test_it_stands_for_its_torch(facts: Snapshot) -> None:
@@ -51,9 +62,7 @@ def test_found_by_search(run: Run) -> None:
 
 
 def test_an_application_is_told(run: Run) -> None:
-    """The answer about the torch of an application names where its own steps are, and whether it has ended."""
-    done = run("resolve", "ipex-llm")
-    assert "remark: IPEX-LLM is archived since 2026-01-28" in done.err
+    """The answer about the torch of an application names where its own steps are."""
     told = run("resolve", "comfyui", "B580").err
     assert "archived" not in told
     assert "the torch that ComfyUI needs: compatkb show comfyui" in told

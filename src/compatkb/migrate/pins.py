@@ -24,7 +24,6 @@ from compatkb.migrate.removing import COMMANDS, LINES, TABLES, Removals, index_e
 from compatkb.migrate.target import MigrationTarget, MigrationTargets, held_in, image_findings
 from compatkb.parsers.commands.model import PYTHON
 from compatkb.parsers.statement import IndexUse, ParsedFile, Requirement, RequirementRole
-from compatkb.store.queries.provenance import Application
 
 _LOCKS = re.compile(r"lock|pylock")
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<rest>.*)", re.DOTALL)
@@ -86,9 +85,6 @@ class Pins:
                         self.removals.setdefault(required.document.path, Removals()).statements.add(required.located.statement)
             for move in moves:
                 self._plan(environment, *move)
-            for located, application in self._dependents(environment):
-                message = f"{application.name} is {application.state}, and is built on what has ended"
-                self._add(located, PIN, message, f"compatkb show {application.id}", (), ())
             for located, remark in image_findings(environment, self.queries, self.guide, self.targets, self.device):
                 self._add(located, IMAGE, *remark, ())
         yield from map(self._finding, self.by_place.values())
@@ -203,8 +199,8 @@ class Pins:
             open_ = True
         if target and not open_ and any(self._removed(required) is None for required in ended):
             open_ = True  # one that stays would meet a build that it does not go with
-        if next(self._dependents(environment), None):
-            open_ = True  # it needs what would go
+        if any(required.requirement.extras for required in ended):
+            open_ = True  # what the extra brings would go with it
         if any(use.step in self._steps_of_others(environment) for _, use in environment.indexes if self._ends(use)):
             open_ = True  # what nothing is known of may be there for the index, or need what is discontinued
         waits = next((f"; {place} must be migrated first" for place in used.values()), "")
@@ -222,16 +218,6 @@ class Pins:
             self._indexes(move, ended)
         for one in rest:
             self._add(*(one if move.whole else one._replace(edits=())))
-
-    def _dependents(self, environment: ProjectEnvironment) -> Iterator[tuple[LocatedStatement, Application]]:
-        """Yield the packages of an environment that ended together with what they are built on."""
-        facts = self.queries.facts
-        for one in environment.reading.statements:
-            if isinstance(one, Requirement) and self.project.product(one.name, one.tool) is None:
-                application = facts.find_application(one.name)
-                bases = (facts.product(word.lower()) for word in application.by) if application and application.ended else ()
-                if application and any(base and base.id in self.guide.ended for base in bases):
-                    yield LocatedStatement(environment.document, one), application
 
     def _steps_of_others(self, environment: ProjectEnvironment) -> frozenset[int]:
         """Return the steps that install packages from an index beside those that the data know."""
