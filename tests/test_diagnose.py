@@ -429,6 +429,25 @@ def test_a_replaced_build(facts: Snapshot) -> None:
     assert not diagnose(facts, f"{log}2.8.0+xpu", clock()).candidates
 
 
+@pytest.mark.parametrize(
+    ("packages", "first", "refuted"),
+    [
+        ("torch 2.14.0\nvllm 0.33.0", "torch-without-xpu", "gpu-driver"),
+        ("torch 2.14.0+xpu\nvllm 0.33.0+xpu", "gpu-driver", "torch-without-xpu"),
+    ],
+)
+def test_a_list_of_packages_tells_the_build(facts: Snapshot, packages: str, first: str, refuted: str) -> None:
+    """A package without the label of the device is the build of another one: no driver helps it, though versions fit."""
+    said = "No platform detected, vLLM is running on UnspecifiedPlatform\nRuntimeError: Failed to infer device type"
+    said = f"/home/u/.venv/lib/python3.12/site-packages/vllm/config/device.py\n{said}"
+    made = diagnose(facts, f"{said}\n$ pip list\n{packages}\n$ lspci\nIntel Corporation DG2 [Arc A770]\nLinux", clock())
+    causes = [candidate.id for candidate in made.candidates]
+    assert causes[0] == first
+    assert refuted not in causes
+    proposed_packages = {f"{e.product}=={e.version}" for stack, _ in proposed(made) for e in stack.packages}
+    assert first == "gpu-driver" or {"torch==2.14.0+xpu", "vllm==0.33.0+xpu"} <= proposed_packages
+
+
 def test_cases_are_real_and_cured() -> None:
     """Each cites a thread, a third was held back when the patterns were written, and most hold the cure of their thread."""
     cases = [case_of(path) for path in CASES]

@@ -16,7 +16,7 @@ from compatkb.doctor.error_text import ErrorText, PatternMatch, plain
 from compatkb.doctor.machine_reading import LINUX, OF_SYSTEM, UNKNOWN, WINDOWS, MachineReader
 from compatkb.doctor.questions import SuccessorStack
 from compatkb.doctor.target import PLACE, Sought, StackChoice, StackFinder, Target, installed
-from compatkb.doctor.version_extraction import SLOTS, Read, VersionReader
+from compatkb.doctor.version_extraction import INSTALLED, LISTED, SLOTS, Read, VersionReader
 from compatkb.engine.answer import Alternative, Answer
 from compatkb.engine.known_issues import (
     DEVICE,
@@ -59,6 +59,7 @@ _GPUS_TOLD = re.compile(  # "4x Intel Arc Pro B70", "dual B60"
 _STEP = re.compile(r"\{(\w+)\}")
 _GRAVE = ("wrong-result", "crash", "hang")
 _PACKAGES = (Role.PACKAGE, Role.COMPANION)
+_AS_LISTED = (SLOTS, INSTALLED, LISTED)
 
 
 class Candidate(NamedTuple):
@@ -338,9 +339,21 @@ class _Diagnosing(StackFinder):
             return False
         if record["unless_free"] and self.pasted.asked_though_free is not None:
             return False
+        if record["needs_build"] and self._is_of_other_build(record["needs_build"], versions):
+            return False
         build = record["unless_build"]
         labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == self.main]
         return not (build and build in labels)
+
+    def _is_of_other_build(self, device: str, versions: tuple[Read, ...]) -> bool:
+        """Return whether a text lists a package as a build that is not for a device, of a release that has one for it."""
+        for read in installed(versions):
+            builds = [e for e in self.facts.elements(read.product) if e.release == read.version.partition("+")[0]]
+            own = [e.devices for e in builds if e.version == read.version and e.devices]
+            is_listed = read.how in _AS_LISTED and self.facts.products[read.product].role == Role.PACKAGE
+            if is_listed and own and not any(device in each for each in own) and any(device in e.devices for e in builds):
+                return True
+        return False
 
     def _devices_of_causes(self, causes: dict[str, dict[str, Any]], named: Read | None, shown: set[str]) -> set[str]:
         """Return the devices whose causes may be named: that of the text; where it tells none, those of which it shows any.
@@ -410,7 +423,12 @@ class _Diagnosing(StackFinder):
         for name, record in ((name, causes[name]) for name in weights):
             if record["kind"] in denied:
                 weights[name] += _DENIED
-            elif works and record["kind"] == "version" and not (record["newest"] or record["works_elsewhere"]):
+            elif (
+                works
+                and record["kind"] == "version"
+                and not (record["newest"] or record["works_elsewhere"])
+                and not (record["unless_build"] and self._is_of_other_build(record["unless_build"], versions))
+            ):
                 weights[name] -= _FITS  # but a fault of one release is none of how versions fit
         made = []
         for name in sorted(weights, key=lambda name: -weights[name]):

@@ -76,6 +76,7 @@ class CauseEntry(Record):
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
     unless_free: bool = False  # it is not this where the text says that more memory was free than it asked for
     unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
+    needs_build: DeviceId | None = None  # it is not this where a package that the text lists is a build for other devices
     update: tuple[ProductId, ...] = ()  # parts of a machine whose newest release is the way out where the text has an older
     do_for: dict[Id, tuple[Line, ...]] = {}  # by device, system or `container`: not said to texts about another
     ask: tuple[Text, ...] = ()  # words of a request for a working stack, where the text names no versions
