@@ -3,7 +3,6 @@
 `tests/cases/coverage/` has the names: lists of researched facts, and `left-out.txt`, which says what was left out and why.
 """
 
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -25,8 +24,7 @@ PRODUCTS = sorted({line.split()[0] for line in VERSIONS})
 
 def image_files() -> list[ImageFile]:
     """Return the files of data/images/."""
-    paths = sorted((ROOT / "data" / "images").glob("*.toml"))
-    return [ImageFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    return list(load(ROOT / "data").images)
 
 
 def same(version: str) -> str:

@@ -20,7 +20,7 @@ from compatkb.docgen.render import find_files
 
 OUR_OWN = ("authoring", "core/foreign.py", "core/atomic_write.py", "export", "refresh", "schema", "store", "validate", "web")
 """What reads data, caches and outputs of our own."""
-OWN = ("check/rules.py", "cli/app.py", "doctor/machine/interpreter.py")
+OWN = ("check/rules.py", "cli/app.py", "cli/plain.py", "doctor/machine/interpreter.py")
 """What reads our own documents, or is code for another interpreter, which has none of ours."""
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="named pipes are files on POSIX alone")

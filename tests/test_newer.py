@@ -31,6 +31,8 @@ def without_newest(file: ProductFile) -> ProductFile:
     if file.product.scheme is not Scheme.PEP440:
         return file
     versions = sorted((release.version for release in file.release), key=lambda version: parse(Scheme.PEP440, version))
+    if len(versions) <= MOST:  # of a product that was given up early nothing new can come
+        return file
     gone = set(versions[-MOST:])
     lists = []
     for scope in file.product.complete:

@@ -54,7 +54,7 @@ def test_pages_of_releases_and_images_speak_words(static_site: Site) -> None:
     assert "<dt>Support</dt><dd>PyTorch publishes no end of life." in running
     ended = data_pages.release_page(static_site, "ipex", "2.8.0", "products/ipex/2.8.0.html")
     assert "PyTorch 2.6 or newer on Intel GPU" in ended
-    assert "<dt>Support</dt>" not in ended
+    assert "<dt>Support</dt><dd>No fixes after 2026-03-31.</dd>" in ended
     images = data_pages.images_page(static_site)
     assert "~torch" not in images
     assert "(concluded from its build files)" in images

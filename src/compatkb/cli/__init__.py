@@ -84,7 +84,9 @@ def _answered(argv: list[str]) -> int:
 
         return answer(*plain)
     if text := plain_help(argv):
-        print(text, end="")
+        from compatkb.output.terminal import show
+
+        show(text)
         return 0
     if argv in (["--version"], ["-V"], ["version"]):
         from compatkb.cli.opening import version_text

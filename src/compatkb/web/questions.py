@@ -205,6 +205,8 @@ def _with(asked: PageQuestion, more: PageQuestion) -> PageQuestion:
     for product, text in more.options:
         asked = asked.fix(product, text)
     named = {re.split(r"[<>=!~\[]", word)[0] for word in more.words}
+    for product in named:
+        asked = asked.fix(product)
     words = (*(word for word in asked.words if re.split(r"[<>=!~\[]", word)[0] not in named), *more.words)
     devices = more.devices or (() if more.version_of("hardware") else asked.devices)
     return PageQuestion(

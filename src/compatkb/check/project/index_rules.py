@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from packaging.markers import InvalidMarker, Marker
+
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, at
@@ -12,9 +14,10 @@ from compatkb.check.project.install_plan import SETTINGS, InstallPlan
 from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, is_exact
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.platforms import spelling_of
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import IndexUse, Requirement, RequirementRole
-from compatkb.store.records import Element
+from compatkb.store.records import Element, PlatformSet
 
 INDEX = CheckRule(
     "pin-index", Severity.WARNING, "a pinned build is on none of the indexes that are asked", off_in=(FileRole.NOTEBOOK,)
@@ -167,7 +170,7 @@ def _brought(
     served = {c for use in uses if not use.explicit and (c := queries.channels.get(address(use.url)))} | {queries.own}
     named = {one.name for _, one in plan.environment.others if one.only_index}
     named |= {one.requirement.name for one in plan.requirements if one.requirement.only_index}
-    for one in queries.facts.automatic_of([build], queries.facts.all_platforms):
+    for one in queries.facts.automatic_of([build], _cells_of_uv(text, queries)):
         name = one.distribution or one.product
         if name in named or served & set(one.channels) or plan.asks_unknown(queries):
             continue
@@ -179,14 +182,35 @@ def _brought(
         yield finding._replace(level=Severity.ERROR)
 
 
-def _sources_of_uv(text: str) -> dict[str, list[dict[str, Any]]]:
-    """Return where a manifest of uv takes packages from."""
+def _table_of_uv(text: str) -> dict[str, Any]:
+    """Return the table `[tool.uv]` of a manifest; an empty one where it has none or nobody can read it."""
     import tomllib
 
     try:
-        sources = tomllib.loads(text)["tool"]["uv"]["sources"].items() if "[tool.uv" in text else ()
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError):
+        table = tomllib.loads(text)["tool"]["uv"] if "[tool.uv" in text else {}
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
         return {}
+    return table if isinstance(table, dict) else {}
+
+
+def _cells_of_uv(text: str, queries: ProjectQueries) -> PlatformSet:
+    """Return the platforms for which uv resolves a manifest: those on which one of its `environments` holds, else all."""
+    try:
+        markers = [Marker(one) for one in _table_of_uv(text).get("environments", ())]
+    except (InvalidMarker, TypeError):
+        markers = []
+    machines = {"linux": "x86_64", "windows": "AMD64", "macos": "arm64"}
+    cells = 0
+    for family, machine in machines.items() if markers else ():
+        if any(marker.evaluate({**spelling_of(family), "platform_machine": machine}) for marker in markers):
+            cells |= queries.facts.dimension_cells("os", queries.facts.word("os", family) or 0)
+    return cells or queries.facts.all_platforms
+
+
+def _sources_of_uv(text: str) -> dict[str, list[dict[str, Any]]]:
+    """Return where a manifest of uv takes packages from."""
+    sources = _table_of_uv(text).get("sources")
+    sources = sources.items() if isinstance(sources, dict) else ()
     several = {name: rows if isinstance(rows, list) else [rows] for name, rows in sources}
     return {name: [row for row in rows if isinstance(row, dict)] for name, rows in several.items()}
 
