@@ -460,12 +460,25 @@ class Trial:
         every = range(len(self.oracle.knowledge.elements[leaf]))
         common = [n for n in every if all(has(edge.to_mask, n) is not (edge.kind is Kind.BREAKS) for edge in edges)]
         here = [n for n in common if self.on_platform(leaf, n) is not None and not self._excludes_patch(self.element(leaf, n))]
-        return any(self._suits_members(leaf, n, members) for n in here) if common else self._is_imaginable(edges)
+        is_brought = any(edge.kind is Kind.NEEDS for edge in edges)
+        found = [n for n in here if not is_brought or self._is_found(leaf, n)]
+        return any(self._suits_members(leaf, n, members) for n in found) if common else self._is_imaginable(edges)
+
+    def _is_found(self, leaf: str, number: int) -> bool:
+        """Return whether installers find a version of a leaf on this platform, as far as its wheels are known."""
+        floors = [floor for floor in self.element(leaf, number).floors if not self._needs_newer_glibc(floor)]
+        return any((floor.seen | floor.guessed) & self.bit for floor in floors) or not self._wheels_are_all_known(leaf, number)
 
     def _suits_members(self, leaf: str, number: int, members: dict[str, int]) -> bool:
         """Return whether the members are what a version of a leaf demands of them."""
-        met = (edge for edge in self.demands(leaf, number) if edge.to in members)
-        return all(self.names(edge, members[edge.to]) is not (edge.kind is Kind.BREAKS) for edge in met)
+        demands = self.demands(leaf, number)
+        met = (edge for edge in demands if edge.to in members)
+        if not all(self.names(edge, members[edge.to]) is not (edge.kind is Kind.BREAKS) for edge in met):
+            return False
+        for other in {edge.to for edge in demands if edge.to not in members and edge.kind is not Kind.BREAKS}:
+            if not self._some_version_suits(other, [edge for edge in demands if edge.to == other], {**members, leaf: number}):
+                return False
+        return True
 
     def _is_imaginable(self, edges: list[KnowledgeEdge]) -> bool:
         """Return whether some version would suit all, be it one that the knowledge base does not list."""
