@@ -264,22 +264,30 @@ class Context:
             if elements >> idx & 1
         )
 
-    @memoized
-    def first_alike(self, product: str) -> tuple[int, ...]:
-        """Return for each element of a product the first one that stands for it where requirements on runtimes are compared.
+    @cached_property
+    def _first_alike(self) -> dict[tuple[str, tuple[tuple[str, RuntimeRequirement], ...]], int]:
+        """The first elements that were asked about, by product and what they require of runtimes."""
+        return {}
 
-        They require the same, and neither waives anything; of a product of which runtimes demand versions each is by itself.
+    @memoized
+    def alike(self, product: str, idx: int) -> int:
+        """Return the element of a product that stands for another one where requirements on runtimes are compared.
+
+        It requires the same and waives nothing, as that one; of those, the first that was asked about.
         """
-        leaves = [leaf for leaf, known in self.facts.products.items() if known.role == Role.LEAF]
+        row = self.runtime_requirements(product, idx)
         waived = {edge for _, _, edge, _ in self.facts.waivers}
-        everyone = range(self.facts.sizes[product])
-        if any(product == one for one, *_ in self.facts.waivers) or any(product in self.demanded(leaf) for leaf in leaves):
-            return tuple(everyone)
-        first: dict[tuple[tuple[str, RuntimeRequirement], ...], int] = {}
-        rows = [self.runtime_requirements(product, idx) for idx in everyone]
-        free = [all(edge not in waived for _, edge, _ in row) for row in rows]
-        required = [tuple((to, said) for to, _, said in row) for row in rows]
-        return tuple(first.setdefault(required[idx], idx) if free[idx] else idx for idx in everyone)
+        if self._is_told_apart(product) or any(edge in waived for _, edge, _ in row):
+            return idx
+        return self._first_alike.setdefault((product, tuple((to, said) for to, _, said in row)), idx)
+
+    @memoized
+    def _is_told_apart(self, product: str) -> bool:
+        """Return whether elements of a product waive something, or runtimes demand some of its versions."""
+        leaves = (leaf for leaf, known in self.facts.products.items() if known.role == Role.LEAF)
+        demanding = (leaf for leaf in leaves if product in self.facts.targets_of(leaf))
+        waives = any(product == one for one, *_ in self.facts.waivers)
+        return waives or any(product in self.demanded(leaf) for leaf in demanding)
 
     @memoized
     def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:

@@ -44,8 +44,8 @@ def runtime_conflicts(
 
     With `firm_only` where they do so whatever further product comes along.
     """
-    first_alike, sizes = problem.context.first_alike, problem.facts.sizes
-    present = tuple((one, first_alike(one)[idx]) if 0 <= idx < sizes[one] else (one, idx) for one, idx in present)
+    alike, sizes = problem.context.alike, problem.facts.sizes
+    present = tuple((one, alike(one, idx) if 0 <= idx < sizes[one] else idx) for one, idx in present)
     key = (present, firm_only, problem.platforms)
     conflicts = problem.runtime_conflicts.get(key)
     if conflicts is None:
