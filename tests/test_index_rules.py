@@ -97,6 +97,7 @@ def test_rule_of_indexes(name: str, urls: dict[str, str], facts: Snapshot, tmp_p
     rule = RULES[name]
     program, *words = rule.tool
     if program == "poetry" and not shutil.which(program):
+        # no package of ours needs poetry, and its own dependencies would bind those of the tests
         pytest.skip("poetry is not installed: not checked")
     file = "pyproject.toml" if "[project]" in rule.text else "requirements.txt"
     text = rule.text.replace(XPU, urls[XPU])

@@ -70,7 +70,7 @@ def test_whatever_is_wrong_is_an_error_of_ours(base: KnowledgeBase) -> None:
     assert "stacks=()" in repr(made)
     wrong: tuple[Callable[[], object], ...] = (
         lambda: base.check("a" * 5000),
-        lambda: base.resolve("torch", seconds="1"),  # type: ignore[arg-type]
+        lambda: base.resolve("torch", seconds="1"),  # type: ignore[arg-type]  # which must be refused
         lambda: base.resolve("torch", seconds=float("nan")),
         made.to_dict,
     )

@@ -22,9 +22,7 @@ class Cost(NamedTuple):
     flawed: PlatformSet = 0  # platforms on which one has a grave issue
     outdated: int = 0  # those that nobody asked for by name and that have ended, were yanked or are insecure
     other_kind: PlatformSet = 0  # platforms on which one was compiled for another device
-    presumed: tuple[
-        PlatformSet, ...
-    ] = ()  # for each that is, the platforms on which it was neither seen nor stated to be published
+    presumed: tuple[PlatformSet, ...] = ()  # for each that is: platforms where it was neither seen nor stated to be published
     age: int = 0  # series of the product that brings the device which are newer
     assumed: PlatformSet = 0  # platforms on which the product that brings the device is not sure by itself
     unsure: tuple[PlatformSet, ...] = ()  # for each companion that is named, those on which it is not sure beside that product
