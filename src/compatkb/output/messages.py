@@ -175,7 +175,7 @@ PASSED_OVER = {
     "device": "for another device",
     "route": "in another way",
     "age": "its series is older",
-    "is_assumed": "probably works, something is untested",
+    "is_assumed": "hardware or runtime packages not confirmed",
     "level": "probably works, something is untested",
     "unsure": "its companions are untested",
     "warnings": "works, with more warnings",

@@ -10,7 +10,7 @@ from compatkb.core.record import hidden, record, replaced
 from compatkb.core.vocabulary import Verdict
 from compatkb.output import messages
 from compatkb.output.issue_text import GRAVE, issue_line
-from compatkb.output.things import StackView, Warned, listed, platforms, shortened, systems_listed
+from compatkb.output.things import StackView, listed, platforms, shortened, systems_listed
 from compatkb.store.records import Request, Sources
 
 if TYPE_CHECKING:
@@ -261,12 +261,9 @@ def rows_of(
     fixed = bool(request.pin("python") and request.pin("os"))
     where = [best.place] if len(shown) == 1 and best.place not in sentence and not fixed else []
     gpus = [] if request.pin("hardware") else [value.name.removeprefix("Intel ") for value in stack.hardware]
-    held = stack.held | {pin.product for pin in request.pins} | set(request.bare)
-    known = {b.stack.name for b in beside}
     others = [
         f"{'same versions' if g.best.name == stack.name else g.best.name}   {messages.signed(g.best.verdict)}; {g.place}"
-        for g in groups[1:]
-        if g not in shown[1:] and not _ended_elsewhere(g, held) and g.best.name not in known
+        for g in others_of(request, groups, shown, beside)
     ]
     alike = [AnswerRow("", (b.text,), 3 if b.kind == "default-index" else 1, b.stack) for b in beside]
     alike += [AnswerRow("", (line,), 3 + n, when_brief=True) for n, line in enumerate(others[:MOST])]
@@ -299,9 +296,19 @@ def _issues(stack: StackView) -> Iterator[str]:
         yield f"{' and '.join(counts)} (--why)"
 
 
-def _ended_elsewhere(group: StackGroup, held: frozenset[str]) -> list[Warned]:
-    """Return what says that a group brings something that has ended and that neither the best stack nor the request names."""
-    return [warned for warned in group.best.warnings if warned.kind in _LEFT_OUT and warned.product.id not in held]
+def others_of(
+    request: Request, groups: Sequence[StackGroup], shown: Sequence[StackGroup], beside: Sequence[BesideView]
+) -> list[StackGroup]:
+    """Return the groups that are told besides those shown: none brings what has ended, unless asked for or led with."""
+    held = groups[0].best.held | {pin.product for pin in request.pins} | set(request.bare)
+    known = {other.stack.name for other in beside}
+    return [
+        group
+        for group in groups
+        if group not in shown
+        and group.best.name not in known
+        and not any(warned.kind in _LEFT_OUT and warned.product.id not in held for warned in group.best.warnings)
+    ]
 
 
 def _sureness(stack: StackView) -> AnswerRow:

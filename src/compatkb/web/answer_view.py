@@ -14,7 +14,7 @@ from compatkb.output.installer_files import environment_of
 from compatkb.output.issue_text import GRAVE
 from compatkb.output.messages import not_installable, sentence
 from compatkb.output.things import StackView, platforms
-from compatkb.output.view import MOST, AnswerView, Way
+from compatkb.output.view import MOST, AnswerView, Way, others_of
 from compatkb.web.asker import Asker
 from compatkb.web.questions import PageQuestion, question_of
 
@@ -28,7 +28,6 @@ INSTALLERS = (
 """What a stack can be installed with: the id, and the name."""
 WORDS = {verdict: (messages.SIGNS[verdict], f"{words.capitalize()}.") for verdict, words in messages.VERDICTS.items()}
 """The sign and the word of each verdict."""
-MOST_OTHERS = 6
 FORM = frozenset(product for _, _, product, _ in HEADLINES)
 Source = tuple[str, str | None]
 
@@ -82,7 +81,7 @@ def shown_of(asker: Asker, question: PageQuestion, view: AnswerView) -> dict[str
             proof: _expected(group.best) if len(groups) == 1 else "" for group in groups if (proof := short_proof(group.best))
         },
         "grave": [issue for issue in view.best.issues if issue.effect in GRAVE and issue.of_packages][:2] if view.best else [],
-        "others": [group for group in view.groups if group not in groups][:MOST_OTHERS],
+        "others": others_of(view.request, view.groups, groups, view.beside)[:MOST],
     }  # fmt: skip
 
 

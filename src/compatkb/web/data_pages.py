@@ -272,13 +272,14 @@ def gpu_page(site: Site, path: str) -> str:
     shown = shown_of(site.asker, question, view)
     places = [*site.asker.form.foremost, *(value for value in site.asker.form.values("os") if value.id == WSL)]
     beside = [other for other, (_, one) in gpus(site).items() if one == family and other != path]
+    others = {word for other in beside for word in gpus(site)[other][0].lower().split()} - set(name.lower().split())
     return site.render(
         "gpu.html", path, f"Intel {name}: PyTorch version, command, driver – compatkb", section="gpus.html",
         name=name, family=listed.name, view=view, **shown, words=SIGNED, signs=messages.SIGNS,
         heads=[SHORT.get(value.id, value.label) for value in places], question=question,
         rows=since(site, family, tuple(value.id for value in places)),
         beside=[(other, gpus(site)[other][0]) for other in beside],
-        aliases=[alias for alias in listed.aliases if re.fullmatch(r"[^( ]+", alias)][:12],
+        aliases=[alias for alias in listed.aliases if re.fullmatch(r"[^( ]+", alias) and alias not in others][:12],
         images=[tag for tag in shown["known"].images if tag["listed"]] if shown.get("known") else [],
         description=f"PyTorch on Intel {name}: {view.headline}. Commands for Linux and Windows, drivers, known issues.",
     )  # fmt: skip
@@ -348,7 +349,7 @@ def eol_page(site: Site) -> str:
     rules = [{**rule, "name": facts.products[rule["product"]].name} for rule in site.asker.catalog.rules(None, None, ends)]
     return site.render(
         "eol.html", "eol.html", "End of life – compatkb", parts=parts, leaves=leaves, rules=rules,
-        support_rule=messages.support_rule, description="What ends when.",
+        support_rule=messages.support_rule, last_day=messages.last_day, description="What ends when.",
     )  # fmt: skip
 
 
