@@ -11,10 +11,7 @@ from compatkb.store.queries.disputes import DisputeRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Event, Sources
 
-KINDS = (
-    *("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "rotted", "validated"),
-    "decided",
-)
+KINDS = ("released", "yanked", "ended", "advised", "listed", "unlisted", "announced", "happened", "validated", "decided")
 """Kinds of changes, in the order in which those of a day are shown."""
 
 
@@ -89,14 +86,7 @@ class _Log:
             detail += ", with libraries of another device replaced by empty ones" if seen.stubbed else ""
             detail += f"; it proves {seen.culprit}" if seen.culprit else ""
             day = date.fromisoformat(seen.checked)
-            if seen.resolved:
-                gone = f"gone: {', '.join(seen.vanished.split())}" if seen.vanished else f"{seen.tool} says {seen.outcome}"
-                last = date.fromisoformat(seen.resolved)
-                yield Change(
-                    day, "rotted", first, named, f"resolved on {last}, no longer; {gone}", after=last, concerns=others
-                )
-            else:
-                yield Change(day, "validated", first, named, detail, concerns=others)
+            yield Change(day, "validated", first, named, detail, concerns=others)
 
     def _decided(self, dispute: DisputeRecord) -> Change:
         detail = f"{'left open' if dispute.holds is None else dispute.holds}: {dispute.reason}"

@@ -25,12 +25,11 @@ _LABELS = {
     "unlisted": "images gone",
     "announced": "announced",
     "happened": "milestone",
-    "rotted": "broken since",
     "validated": "tested",
     "decided": "decided",
 }
 """What each kind of change is called, in the order in which they are shown."""
-_CURATION = ("rotted", "validated", "decided")
+_CURATION = ("validated", "decided")
 """What became true of the data, not of the things that they are about."""
 _TOGETHER = ("ended", "released", "yanked", "listed", "unlisted")
 """What is alike on a day shares a row."""

@@ -72,8 +72,6 @@ class Observation(Record):
     ] = ()  # products of which no library of a build needs a symbol, though it may be built against them
     fetched: int = 0  # bytes of the wheel that were read
     detail: str = ""  # the decisive lines, or the reason
-    resolved: date | None = None  # the last day on which what is refused now was resolved, or found
-    vanished: tuple[str, ...] = ()  # pins that the index had then and has no more, of single wheels with their tags
 
     @model_validator(mode="after")
     def _explained(self) -> Self:

@@ -112,7 +112,7 @@ def unpacked_rows(db: sqlite3.Connection, name: str) -> Iterator[tuple[Any, ...]
         yield from zip(*(column if type(column) is list else repeat(column, size) for column in columns), strict=True)
 
 
-FORMAT = 2
+FORMAT = 3
 """The number of this contract; within one number views and columns are only added."""
 _VIEW = re.compile(r"((?:--[^\n]*\n)*)(create view (\w+) as\b.*?;)\n", re.DOTALL)
 _COLUMN = re.compile(r"(\w+),? -- (text|integer|date|boolean)( or null)?: (.*)")

@@ -534,8 +534,6 @@ create view observation as select
   stubbed, -- boolean: whether libraries of another device were replaced by empty ones
   detail, -- text: what was printed
   culprit, -- text or null: the claim that a failure proved, where somebody found it
-  resolved, -- date or null: the last day on which what is refused now was resolved
-  vanished, -- text: pins that are gone since, those of single wheels with their tags, between spaces
   coalesce((select group_concat(value, ' ') from json_each(missing)), '')
     as missing, -- text: the most telling symbols and libraries that one build needs and the other lacks, between spaces
   coalesce((select group_concat(value, ' ') from json_each(needs)), '')

@@ -56,18 +56,11 @@ _ABSENT = re.compile(
 _NOISE = re.compile(
     r"^(?:\[notice\]|hint:|WARNING: (?:Location|Skipping page|Retrying|Ignoring)|Looking in|Collecting|Using cached)"
 )
-_NAME, _VERSION = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?", r"(?P<version>\d(?:[\w.+!]*\w)?)"
+_NAME = r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?"
 _ABSENT_NAMES = (
     re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}"),
     re.compile(rf"{_NAME} was not found in the package reg"),
 )
-_MISSING = (
-    re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}==(?:=)?{_VERSION}"),
-    re.compile(rf"there (?:is|are) no versions? of {_NAME}==(?:=)?{_VERSION}"),
-    re.compile(rf"{_NAME}==(?:=)?{_VERSION} has no"),
-    re.compile(rf"(?:platform: |, ){_NAME} {_VERSION}"),
-)
-"""How pip, uv and the level `published` name what they did not find."""
 
 
 def read(text: str) -> tuple[Outcome, str]:
@@ -87,9 +80,3 @@ def missing_names(text: str) -> list[str]:
     """Return the distributions of which a refusal says that nothing was found, each once."""
     names = [match["name"] for pattern in _ABSENT_NAMES for match in pattern.finditer(text)]
     return list(dict.fromkeys(str(canonicalize_name(name)) for name in names))
-
-
-def missing_pins(text: str) -> list[tuple[str, str]]:
-    """Return the packages and versions that a refusal says were not found, each once."""
-    pins = [(str(canonicalize_name(m["name"])), m["version"]) for pattern in _MISSING for m in pattern.finditer(text)]
-    return list(dict.fromkeys(pins))

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
 from compatkb.errors import DataError
-from compatkb.schema import ChannelFile, IndexFile, IndexRelease
+from compatkb.schema import ChannelFile
 from compatkb.schema.evidence import ExportedSymbols, LinkedLibraries, ProofFile
 
 _ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
@@ -127,13 +127,6 @@ def linked_products(data: Path) -> tuple[LinkedProducts, ...]:
     known = proofs(data)
     partners = {e.product: tuple(link.product for link in known.links if link.against == e.product) for e in known.exports}
     return tuple(LinkedProducts(e.product, e.since, partners[e.product]) for e in known.exports)
-
-
-@cache
-def recorded_releases(data: Path, distribution: str) -> tuple[IndexRelease, ...]:
-    """Return the releases of a distribution that `compatkb refresh` saw on the default index: its file of data/index/."""
-    path = data / "index" / f"{canonicalize_name(distribution)}.toml"
-    return IndexFile.model_validate(_read(path)).release if path.is_file() else ()
 
 
 @cache

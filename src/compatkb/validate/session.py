@@ -1,12 +1,9 @@
-"""One validation run from options to evidence: chooses cells, runs them, records, judges and shows what they saw.
-
-What resolved once and no longer does is told with what data/index/ records and the index has lost since.
-"""
+"""One validation run from options to evidence: chooses cells, runs them, records, judges and shows what they saw."""
 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from importlib import import_module
@@ -15,18 +12,16 @@ from pathlib import Path
 from packaging.version import Version
 
 from compatkb.core.atomic_write import write_file
-from compatkb.core.versions import matches
 from compatkb.core.vocabulary import Verdict
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.output.documents import json_text
 from compatkb.schema import Level, Observation, Outcome
 from compatkb.store.reader import Snapshot
 from compatkb.validate.cell import Check, RunContext, ValidationCell, cell_of
-from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_evidence, read_lines, text_of
+from compatkb.validate.evidence import Journal, add_evidence, is_fresh, read_lines, text_of
 from compatkb.validate.indexes import client, listed
-from compatkb.validate.messages import missing_pins
 from compatkb.validate.plan import Claimed, ClaimPlan, PlanScope
-from compatkb.validate.proofs import LinkedProducts, recorded_releases
+from compatkb.validate.proofs import LinkedProducts
 from compatkb.validate.runner import Threads, run
 from compatkb.validate.targets import fits
 
@@ -75,63 +70,6 @@ def check_published(cell: ValidationCell, context: RunContext) -> Observation:
     if withdrawn:
         return cell.observed(Outcome.YANKED, context.today, f"yanked: {', '.join(withdrawn)}")
     return cell.observed(Outcome.OK, context.today)
-
-
-_SOUND = (Outcome.OK, Outcome.YANKED)
-_REFUSED = (Outcome.CONFLICT, Outcome.NOT_FOUND)
-_LEVELS = (Level.PUBLISHED, Level.RESOLVE)
-
-
-def with_rot(seen: Iterable[Observation], known: Iterable[Observation], context: RunContext) -> list[Observation]:
-    """Return observations; those of what resolved before have the last day on which it did, and what vanished since."""
-    before = {observation.question: observation for observation in known}
-    return [_told(observation, before, context) for observation in seen]
-
-
-def _told(seen: Observation, before: Mapping[tuple[object, ...], Observation], context: RunContext) -> Observation:
-    known = before.get(seen.question)
-    if known is None or seen.level not in _LEVELS or seen.outcome not in _REFUSED or known.checked > seen.checked:
-        return seen
-    if known.outcome in _SOUND:
-        return seen.model_copy(update={"resolved": known.checked, "vanished": tuple(_vanished(seen, context))})
-    return seen.model_copy(update={"resolved": known.resolved, "vanished": known.vanished})
-
-
-def _vanished(seen: Observation, context: RunContext) -> Iterator[str]:
-    """Yield the pins that nothing serves any more; of a release that is still there, the recorded wheels that are gone."""
-    for name, version in missing_pins(seen.detail):
-        try:
-            files = listed(cell_of(seen), context, name)
-        except UnavailableError:
-            files = []
-        now = {(file.python, file.platform) for file in files if _is_meant(file.version, version)}
-        then = {
-            (python, platform)
-            for release in recorded_releases(context.data, name)
-            if _is_meant(Version(release.version), version)
-            for python, platforms in release.wheels.items()
-            for platform in platforms
-            if fits(_wheel_name(name, release.version, python, platform), seen.python, seen.platform)
-        }
-        gone = sorted(f"{name}=={version}:{python}-{platform}" for python, platform in then - now) if now else []
-        yield from gone or [f"{name}=={version}"]
-
-
-def _is_meant(own: Version, version: str) -> bool:
-    try:
-        return matches(f"=={version}", str(own))
-    except ValueError:  # the installer's words hold no version there
-        return False
-
-
-def _wheel_name(name: str, version: str, python: str, platform: str) -> str:
-    """Return a name with the tags of a wheel: data/index/ has the ABI only where the Python does not tell it."""
-    if python.startswith("cp"):
-        interpreter, _, abi = python.removesuffix("t").partition("-")
-        python = f"{interpreter}-{abi or python}"
-    else:
-        python = f"{python}-none"
-    return f"{name.replace('-', '_')}-{version}-{python}-{platform}.whl"
 
 
 @dataclass(frozen=True)
@@ -267,7 +205,7 @@ def validate(
     """
     client()  # said once, not of every cell
     with Journal(context.folder / "journal.jsonl") as journal:
-        seen = with_rot(run(cells, check, context, executor, journal, progress), read_evidence(context.data), context)
+        seen = run(cells, check, context, executor, journal, progress)
         records = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
         if out:
             write_file(out, text_of(records).encode())
@@ -332,12 +270,6 @@ def report_text(report: ValidationReport) -> str:
             lines += [f"    {line}" for line in seen.detail.splitlines()[:4]]
         if len(report.against) > _MOST:
             lines.append(f"- and {len(report.against) - _MOST} more; --format json lists all of them")
-    if rotten := [(cell, seen) for cell, seen in report.cells if seen.resolved]:
-        lines += ["", "Resolved once, no longer:"]
-        for cell, seen in rotten[:_MOST]:
-            gone = f"; vanished: {', '.join(seen.vanished)}" if seen.vanished else ""
-            lines.append(f"- {_what(cell)}: last on {seen.resolved}{gone}")
-        lines += [f"- and {len(rotten) - _MOST} more; --format json lists all of them"] if len(rotten) > _MOST else []
     reasons = Counter(seen.detail.splitlines()[0] for _, seen in report.cells if seen.outcome == "not-checked")
     if reasons:
         lines += ["", "Not checked:", *(f"- {count}: {reason}" for reason, count in reasons.most_common(10))]

@@ -47,8 +47,6 @@ def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
             stubbed=seen.stubbed,
             detail=seen.detail,
             culprit=seen.culprit,
-            resolved=seen.resolved.isoformat() if seen.resolved else None,
-            vanished=" ".join(seen.vanished),
             missing=seen.missing,
             needs=seen.needs,
             unlinked=seen.unlinked,

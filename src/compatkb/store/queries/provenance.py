@@ -36,8 +36,6 @@ class ObservationRecord(NamedTuple):
     stubbed: bool
     detail: str
     culprit: str | None
-    resolved: str | None  # the last day on which what is refused now was resolved
-    vanished: str  # pins that are gone since, those of single wheels with their tags, between spaces
     missing: Texts  # symbols and libraries that one build needs and the other lacks
     needs: Texts  # libraries that a build does not bring, and versions such as GLIBC_2.28
     unlinked: Texts  # products of which none of its libraries needs a symbol
