@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from compatkb.output.commands import compiled_of
-from compatkb.output.things import StackView, Warned, listed
+from compatkb.output.things import StackView, Warned, listed, systems_listed
 
 VERDICTS = {
     "works": "works",
@@ -146,8 +146,9 @@ def not_installable(stack: StackView) -> str:
     if names := listed([build.label for build in compiled]):
         places = [build.made_at for build in compiled if build.made_at]
         how = "comes in an image alone" if {at.style for at in places} == {"image"} else "is compiled from source"
-        more = "; `compatkb resolve` shows the steps" if any(at.commands for at in places) else ""
-        return f"{names} {how}, and no file for installers can say so{more}"
+        if not any(at.commands and (build.inside or not at.os) for build in compiled if (at := build.made_at)):
+            return f"{names} {how}; the steps for {systems_listed(system.name for system in stack.os)} are not known"
+        return f"{names} {how}, and no file for installers can say so; `compatkb resolve` shows the steps"
     missing = [build.label for build in stack.packages if build.distribution and not build.channels and build.requested]
     return f"no install command: {listed(missing) or 'a package of this stack'} is on no known package index"
 

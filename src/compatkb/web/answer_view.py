@@ -48,6 +48,7 @@ class WayOut(NamedTuple):
     verdict: str
     place: str
     command: str
+    note: str  # why there is no command
     question: PageQuestion
 
 
@@ -158,10 +159,9 @@ def _ways_out(asker: Asker, question: PageQuestion, view: AnswerView) -> Iterato
     normal = question_of(view.request, question)
     for way in view.ways[:MOST]:
         asked, stack = _asked(asker, normal, way)
-        lines = ["compatkb migrate ."] if way.migrates else []
-        yield WayOut(
-            way.title, stack.verdict, platforms([stack]), "\n".join([*lines, *pip_commands(stack, shell_of(stack))]), asked
-        )
+        lines = [*(["compatkb migrate ."] if way.migrates else []), *pip_commands(stack, shell_of(stack))]
+        note = "" if lines else sentence(not_installable(stack))
+        yield WayOut(way.title, stack.verdict, platforms([stack]), "\n".join(lines), note, asked)
 
 
 def _asked(asker: Asker, question: PageQuestion, way: Way) -> tuple[PageQuestion, StackView]:
