@@ -377,6 +377,8 @@ class _Diagnosing(StackFinder):
             hits = [hit for pattern in symptom["patterns"] if (hit := self.pasted.find(pattern)) is not None]
             if not hits or any(map(self.pasted.find, symptom["unless"])):
                 continue
+            if symptom["two_of"] and not self.reader.are_two(symptom["two_of"]):
+                continue
             if (least := symptom["though_free"]) and (self.pasted.asked_though_free or 0) < least:
                 continue
             if asked and symptom["beside"] and not any(map(self.pasted.find, symptom["beside"])):

@@ -141,6 +141,15 @@ class VersionReader(KnownData):
                     reads.append(Read(product.id, version, self.pasted.line_at(at)[0], _how(text, before, after)))
         return reads
 
+    def are_two(self, product: str) -> bool:
+        """Return whether a text lists two packages that bring the folder of a product, such as triton and triton-xpu."""
+        folder, text = self.facts.products[product].import_name, self.pasted.plain
+        owners = [each.id for each in self.facts.products.values() if each.import_name == folder]
+        names = {name for owner in owners for e in self.facts.elements(owner) if (name := e.distribution)}
+        forms = (re.compile(rf"(?<![a-z0-9._-]){re.sub('[-_]', '[-_]', name)}(?:==| ){_VERSION}") for name in names)
+        found = (next((m for m in form.finditer(text) if _is_there(text, m)), None) for form in forms)
+        return sum(match is not None for match in found) > 1
+
     def working(self) -> list[Read]:
         """Return the releases of which a text says that they work, or that going to them helps."""
         text = self.pasted.plain
@@ -232,6 +241,10 @@ def _echoed(text: str) -> list[VersionMention]:
 def minor(python: str) -> str:
     """Return the minor release of a Python, such as 3.11 for 3.11.7."""
     return ".".join(python.split(".")[:2])
+
+
+def _is_there(text: str, match: "re.Match[str]") -> bool:
+    return not _WISH.search(text[max(0, match.start() - _LINE) : match.start()])
 
 
 def _how(text: str, before: str, after: "re.Match[str]") -> int:

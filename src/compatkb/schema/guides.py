@@ -111,6 +111,7 @@ class Symptom(Record):
     beside: tuple[Pattern, ...] = ()  # it counts only where one of these is in the same text
     unless: tuple[Pattern, ...] = ()  # one of these in the same text explains it away
     though_free: int | None = None  # it counts only where the text asked for so many GiB at once, and more were free
+    two_of: ProductId | None = None  # it counts only where the text lists two packages that bring the folder of this one
     devices: tuple[Text, ...] = ()  # it counts only where the text is about one of these; `unknown`: where it does not tell
     note: Line | None = None
     sources: Sources
