@@ -23,6 +23,7 @@ _SYSTEMS = {  # OS family: how markers spell it
     "macos": ("darwin", "Darwin", "posix"),
 }
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
+_COMPARED = re.compile(r"\b(sys_platform|platform_system|os_name)\s*([=!]=)\s*['\"](\w+)['\"]")
 _UV_PLATFORMS = {  # OS family and architecture
     ("linux", "x86_64"): "x86_64-manylinux_2_40",
     ("linux", "aarch64"): "aarch64-manylinux_2_40",
@@ -36,6 +37,17 @@ _UV_PLATFORMS = {  # OS family and architecture
 def spelling_of(family: str) -> dict[str, str]:
     """Return how the markers of PEP 508 spell an OS family."""
     return dict(zip(("sys_platform", "platform_system", "os_name"), _SYSTEMS[family], strict=True))
+
+
+def misspelt(marker: str) -> tuple[str, str, str] | None:
+    """Return a comparison of a marker with a name of a system that none has so, the family, and how it is written."""
+    for found in _COMPARED.finditer(marker):
+        spellings = {family: spelling_of(family)[found[1]] for family in _SYSTEMS}
+        for family, names in _SYSTEMS.items():
+            words = {family, *(name.lower() for name in names[:2])}
+            if found[3] not in spellings.values() and found[3].lower() in words:
+                return found[0], family, found[0].replace(found[3], spellings[family])
+    return None
 
 
 def marker_of(family: str, arch: str) -> str:

@@ -1,5 +1,6 @@
 """pyproject.toml, pixi.toml, metadata of scripts (PEP 723): standard fields, those of uv, poetry, pdm, hatch and pixi."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ from compatkb.core.names import normal
 from compatkb.core.text_position import Place
 from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, add_indexes, read_toml
-from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, statement
+from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, refusal, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole, Word
 
@@ -148,7 +149,8 @@ class _PyprojectReader:
             place = self.document.value_place(*where, "requires-python")
             self.reading.add(PythonUse(place=place, text=requires, specifier=requires))
         elif isinstance(requires, str):
-            self.reading.problem(self.document.place(*where, "requires-python"), f"{requires[:80]!r} is no PEP 440 specifier")
+            message = f"{requires[:80]!r} is no PEP 440 specifier"
+            self.reading.problem(self.document.place(*where, "requires-python"), message, is_refused=True)
         self._listed((*where, "dependencies"), MAIN)
         if not where:
             return
@@ -176,7 +178,7 @@ class _PyprojectReader:
         parts = parse(text.strip())
         if parts is None:
             if "{" not in text:  # hatch fills such places in
-                self.reading.problem(place, f"invalid requirement: {text[:80]!r}")
+                self.reading.invalid(place, text, refusal(text))
             return
         index, elsewhere = _taken_from(self.sources.get(parts.name, ()), group)
         requirement = statement(text, place, group=group, role=role, only_index=index, tool="project")
@@ -289,6 +291,9 @@ class _PyprojectReader:
                 self.reading.add(file)
             return
         specifier = from_poetry(text)
+        if specifier is None and re.search(r";|(?<![<>=!~])=[<>]", text):
+            message = f"poetry reads no constraint in {text[:80]!r}: commas part bounds, and operators are written >= and <="
+            self.reading.problem(place, message, is_refused=True)
         if name == "python":
             if specifier is not None:
                 self.reading.add(PythonUse(place=place, text=text, specifier=specifier))

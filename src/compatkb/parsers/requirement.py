@@ -17,6 +17,13 @@ _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-
 """The name of a wheel."""
 _ARBITRARY = re.compile(r"===(?=\d+(?:\.\d+)*(?:\+[\w.]+)?(?:,|$))")
 """Compares texts (PEP 440), of which a release in its usual form is one."""
+_SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
+_LABELLED = re.compile(r"(?:[<>]=?|~=)[ \t]*[\w.]*\d(\+\w[\w.]*)")
+_WILDCARD = re.compile(r"(?:[<>]=?|~=)[ \t]*[\d.]+\.\*")
+_SEVERAL = re.compile(r"[A-Za-z][\w.-]*+(?:\[[^\]]*\])?[=<>~!]=[^\s;@]++[ \t]+[A-Za-z][\w.-]*+(?:[=<>~!]=|$)")
+_TURNED = re.compile(r"(?<=[\w\],)])[ \t]*(=)([<>~!])(?=[ \t]*\d)")
+_CLAUSES = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*(?:===?|[<>~!]=|[<>])[ \t]*([^\s;@()]+)")
+_NEXT = re.compile(r",[=<>~!]*")
 MOST_LETTERS = 2000
 
 
@@ -74,6 +81,27 @@ def statement(text: str, place: Place, **more: Any) -> Requirement | None:
         place=place, text=text, name=parts.name, specifier=pinned(parts) if parts.url else specifier,
         extras=parts.extras, marker=parts.marker, url=parts.url, **more,
     )  # fmt: skip
+
+
+def refusal(text: str) -> str:
+    """Return why installers refuse a text that is no requirement (PEP 508, PEP 440), empty where that is unknown."""
+    asked, _, marker = (part.strip() for part in text.partition(";"))
+    if _SINGLE.search(text):
+        return f"a pin has two equals signs: {_SINGLE.sub('==', text)[:80]}"
+    if turned := _TURNED.search(asked):
+        written = _TURNED.sub(r"\2\1", text)
+        return f"there is no operator {turned[1]}{turned[2]}; write {written[:80]}"
+    if label := _LABELLED.search(asked):
+        return f"a label such as {label[1][:20]} is allowed only after == and !="
+    if _WILDCARD.search(asked):
+        return ".* is allowed only after == and !="
+    if _SEVERAL.match(asked):
+        return "a line holds one requirement only"
+    if marker and parse(asked):
+        return f"behind the semicolon stands a marker, which {marker[:60]!r} is not"
+    clauses = _CLAUSES.fullmatch(asked)
+    wrong = next((v for v in _NEXT.split(clauses[1]) if not is_specifier(f"=={v}")), "") if clauses else ""
+    return wrong and f"{wrong[:40]!r} is no version"
 
 
 def locked(place: Place, text: str, name: str, specifier: str, **more: Any) -> Requirement:

@@ -5,17 +5,13 @@ from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier, spelled
-from compatkb.parsers.requirement import is_name, of_file, statement
+from compatkb.parsers.requirement import is_name, of_file, refusal, statement
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _OPTION = re.compile(r"(--?[A-Za-z][A-Za-z-]*)(?:\s*=\s*|\s+|(?<=^-[A-Za-z]))?(.*)", re.DOTALL)
 _BOTH = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?[ \t]*[=<>~!]=?[^@;#]*@[ \t]*\w+:")
-_SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
-_LABELLED = re.compile(r"(?:[<>]=?|~=)[ \t]*[\w.]*\d(\+\w[\w.]*)")
-_WILDCARD = re.compile(r"(?:[<>]=?|~=)[ \t]*[\d.]+\.\*")
-_SEVERAL = re.compile(r"[A-Za-z][\w.-]*+(?:\[[^\]]*\])?[=<>~!]=[^\s;@]++[ \t]+[A-Za-z][\w.-]*+(?:[=<>~!]=|$)")
 _TRAILING = re.compile(r"\s--?[A-Za-z].*", re.DOTALL)
 _INDEX_BEHIND = re.compile(rf"\s({'|'.join(sorted(INDEXES, key=len, reverse=True))})[\s=]+([^\s\"']+)")
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
@@ -90,19 +86,7 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         and "{%" not in bare
         and not re.match(r"[./~$]|[A-Za-z][A-Za-z+.-]*:|.*[/\\]", bare)
     ):
-        told = _told(bare)
-        reading.problem(place, f"invalid requirement: {bare[:80]!r}{told}", is_refused=bool(told))
-
-
-def _told(bare: str) -> str:
-    """Return what is wrong with a requirement that installers refuse (PEP 508, PEP 440), empty where that is unknown."""
-    if _SINGLE.search(bare):
-        return f"; a pin has two equals signs: {_SINGLE.sub('==', bare)[:80]}"
-    if label := _LABELLED.search(bare):
-        return f"; a label such as {label[1][:20]} is allowed only after == and !="
-    if _WILDCARD.search(bare):
-        return "; .* is allowed only after == and !="
-    return "; a line holds one requirement only" if _SEVERAL.match(bare) else ""
+        reading.invalid(place, bare, refusal(bare))
 
 
 def _option(name: str, value: str, place: Place, text: str, reading: ParsedFile, role: RequirementRole) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.documents import ini_values
-from compatkb.parsers.requirement import is_specifier, parse, statement
+from compatkb.parsers.requirement import is_specifier, parse, refusal, statement
 from compatkb.parsers.source import SourceFile
 from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, RequirementRole
 
@@ -39,7 +39,7 @@ def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
             if requirement:
                 reading.add(requirement)
             else:
-                reading.problem(shifted, f"invalid requirement: {bare[:80]!r}")
+                reading.invalid(shifted, bare, refusal(bare))
 
 
 def read_setup_script(source: SourceFile, reading: ParsedFile) -> None:
@@ -79,8 +79,10 @@ def _add(key: str, value: ast.expr, source: SourceFile, reading: ParsedFile) -> 
 
 def _add_all(value: ast.expr, group: str, source: SourceFile, reading: ParsedFile) -> None:
     for node, text in _literals(value):
-        requirement = statement(text, _place(node, source), group=group, tool="project")
-        reading.statements += [requirement] if requirement else []
+        if requirement := statement(text, _place(node, source), group=group, tool="project"):
+            reading.add(requirement)
+        elif why := refusal(text):
+            reading.invalid(_place(node, source), text, why)
 
 
 def _literals(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:

@@ -231,6 +231,10 @@ class ParsedFile:
         if len(self.problems) < 20:
             self.problems.append(ParseProblem(place, message, is_refused))
 
+    def invalid(self, place: Place, text: str, why: str) -> None:
+        """Note a text that is no requirement, with the reason for which installers refuse it where that is known."""
+        self.problem(place, f"invalid requirement: {text[:80]!r}{why and f'; {why}'}", is_refused=bool(why))
+
 
 _REFERENCE = re.compile(
     r"(?P<repository>(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*)"

@@ -13,6 +13,7 @@ from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import slips
+from compatkb.core.platforms import misspelt
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
@@ -29,7 +30,7 @@ PLATFORM = CheckRule(
 )
 YANKED = CheckRule("pin-yanked", Severity.WARNING, "a pinned release is yanked")
 OUTLIVED = CheckRule("pin-outlived", Severity.WARNING, "a pinned version has nothing for any Python that is supported today")
-GAP = CheckRule("marker-gap", Severity.WARNING, "markers leave out a Python between those for which a package is asked")
+GAP = CheckRule("marker-gap", Severity.WARNING, "markers leave out a Python or a system for which a package is asked")
 LOST = CheckRule("bound-lost", Severity.WARNING, "a shell takes a bound for a redirection")
 
 _DECLARING = ("pyproject", "setup.cfg", "setup.py")
@@ -68,7 +69,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
 
 @ENVIRONMENTS.rule(GAP)
 def check_markers(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield packages that a declared Python goes without, though older and newer ones get them."""
+    """Yield packages that a declared Python goes without, though older and newer get them; markers that name no system."""
+    yield from _misspelt(environment)
     admitted = declared(environment, queries).mask
     if not admitted or environment.group != MAIN or environment.reading.kind not in _DECLARING:
         return
@@ -88,6 +90,16 @@ def check_markers(environment: ProjectEnvironment, queries: ProjectQueries) -> I
             name = requirements[-1].product.name
             message = f"{name} is asked for on Python {pythons[first]} and on {pythons[last]}, and not on {', '.join(gaps)}"
             yield at(requirements[-1].located, GAP, message, fix="let the markers meet")
+
+
+def _misspelt(environment: ProjectEnvironment) -> Iterator[Finding]:
+    """Yield markers that compare with the name of a system in a spelling that no Python gives."""
+    asked = [*environment.others, *((w.located, w.requirement) for w in environment.requirements)]
+    for located, one in asked:
+        if one.group == environment.group and one.marker and (found := misspelt(one.marker)):
+            wrong, family, right = found
+            message = f"{wrong} {'never' if '==' in wrong else 'always'} holds: Python has {right} on {family}"
+            yield at(located, GAP, message, fix=f"write {right}")
 
 
 def _lost(required: ProductRequirement, queries: ProjectQueries) -> Finding:

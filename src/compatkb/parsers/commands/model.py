@@ -6,7 +6,7 @@ from typing import Any
 
 from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
-from compatkb.parsers.requirement import from_conda, is_name, of_file, statement
+from compatkb.parsers.requirement import from_conda, is_name, of_file, refusal, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
     MAIN,
@@ -219,8 +219,8 @@ def add_requirement(run: Invocation, word: Word) -> None:
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
         if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
             run.scope.reading.add(requirement._replace(text=where["text"]))
-        elif re.fullmatch(r"[\w.-]+(\[[\w,.-]*\])?=\d[\w.*+!]*", text):  # as conda writes a pin, which pip and uv refuse
-            run.scope.reading.problem(word.place, f"invalid requirement: {text[:80]!r}; a pin has two equals signs")
+        elif run.tool in ("pip", "uv") and (why := refusal(text)):
+            run.scope.reading.invalid(word.place, text, why)
 
 
 def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None:
