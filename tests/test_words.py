@@ -108,6 +108,26 @@ def test_a_word_of_no_or_several_meanings_is_refused_or_read_as_all(word: str, f
         make_request(facts, words=[word])
 
 
+@pytest.mark.parametrize(
+    ("line", "python", "torch"),
+    [
+        ("torch B580 3.12", "3.12", ""),
+        ("torch 3.12 B580", "3.12", ""),
+        ("xpu torch 3.14t", "3.14t", ""),
+        ("B580 3.10", "3.10", ""),
+        ("torch 2.8 3.9", "3.9", "2.8"),
+        ("3.11 torch 2.8", "3.11", "2.8"),
+        ("torch cpu transformers 4.50.0 3.12", "3.12", ""),
+        ("torch version 2.8 py3.12", "3.12", "2.8"),
+    ],
+)
+def test_a_number_is_of_the_product_before_it_or_a_python(line: str, python: str, torch: str, facts: Snapshot) -> None:
+    """Only what stands right before a number takes it as its version; what that never had, and Python has, is a Python."""
+    request = make_request(facts, words=line.split())
+    pins = {pin.product: pin.text for pin in request.pins}
+    assert (pins["python"], pins.get("torch", "")) == (python, torch)
+
+
 def test_the_beginning_of_several_names_is_refused_as_a_whole(facts: Snapshot) -> None:
     """`arrow lake` names H processors with Arc graphics and others without: the message has both, on the page, too."""
     with pytest.raises(UsageError, match=r"'arrow lake' may be several things\n.*arrow lake-s.*arrow-lake-h"):

@@ -215,6 +215,7 @@ def test_hostile_files_are_refused(content: bytes, data: Path, run: Runner, monk
         (["show", "torch", "2.13.9"], 2, "usage"),
         (["show", "torch", "9999.0"], 7, "unknown"),
         (["check", "no-such-folder"], 2, "usage"),
+        (["migrate", "a" * 300], 5, "unavailable"),
         (["eol", "torch", "--data", "no-such-folder"], 3, "data"),
     ],
 )

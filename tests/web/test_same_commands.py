@@ -5,13 +5,16 @@ import random
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from html import unescape
 from typing import Any, NamedTuple
 
 import pytest
+from mcp.server.mcpserver.exceptions import ToolError
 from site_of_tests import DAY
 
 from compatkb.core.clock import Clock
+from compatkb.errors import UsageError
 from compatkb.mcp.tools import AgentTools
 from compatkb.store.reader import Snapshot
 from compatkb.web.asker import Asker, ChoiceState
@@ -19,14 +22,20 @@ from compatkb.web.pages import Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.responses import Api
 from compatkb.web.static import site_files
+from compatkb.web.systems import FormValues
 
-SEED, MANY, FEW = 500, 500, 6
+FEW = (6, 500)
+MORE = (30, 501)
+MANY = (500, 502)
+"""So many questions, and the seed of those drawn."""
 CUT = "... (cut;"
 COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")
 PIN = re.compile(r"[\w.\[\],-]+(?:==|[<>!~]=?)")
 MODELS = ("A770", "B580", "Arc-140V", "Max 1100", "gaudi2", "xeon", "sapphire-rapids")
 """Hardware as people type it, which may be no hardware of the device beside it."""
 FOREIGN = ("torch==2.3.1 xpu sapphire-rapids", "cpu A770", "hpu Arc-140V ipex", "cpu sapphire-rapids", "hpu xeon py3.11")
+NAMED = ("ipex", "torchvision", "torchaudio", "neural-compressor", "oneccl-bind-pt", "transformers", "vllm", "numpy")
+LABELS = ("xpu", "cpu", "cu121", "rocm6.1")
 Commands = list[tuple[str, ...]]
 """The words of each command, as a shell reads them."""
 
@@ -39,32 +48,43 @@ class Told(NamedTuple):
     ways: list[Commands]
 
 
-def drawn(facts: Snapshot, count: int) -> list[list[str]]:
-    """Return questions in words: pins and names of products, a device or hardware, a system, a Python."""
-    chance, found = random.Random(SEED), dict[tuple[str, ...], None]()
+def drawn(facts: Snapshot, count: int, seed: int) -> list[list[str]]:
+    """Return questions as people type them, with their parts in any order.
+
+    Pins and names of products, devices, hardware by its id and as it is sold, systems by id and name, Pythons, features.
+    """
+    chance, found, form = random.Random(seed), dict[tuple[str, ...], None](), FormValues(facts)
     packages = [p.id for p in facts.products.values() if p.role in ("package", "companion") and p.size and p.id != "torch"]
-    named = ("ipex", "torchvision", "torchaudio", "neural-compressor", "oneccl-bind-pt", "transformers", "vllm")
-    hardware = [element.version for element in facts.elements("hardware")[:]]
-    systems = [element.version for element in facts.elements("os")[:]]
+    features = [product.id for product in facts.products.values() if product.role == "feature"]
+    hardware, systems = ([each.id for each in form.values(name)] for name in ("hardware", "os"))
+    sold, titles = sorted(form.models), [value.label for value in form.values("os")]
     torches = sorted({e.release for e in facts.elements("torch")[:] if e.stage == "stable"})
     while len(found) < count:
-        words = []
+        parts = []
         if chance.random() < 0.6:
             torch = chance.choice(torches)
             series = ".".join(torch.split(".")[:2])
-            words.append(chance.choice([f"torch=={torch}", f"torch=={series}.*", f"torch>={series}", "torch"]))
+            pins = (f"torch=={torch}", f"torch=={series}.*", f"torch>={series}", f"torch=={torch}+{chance.choice(LABELS)}")
+            parts.append(chance.choice((*pins, "torch", f"torch {torch}", f"torch {series}")))
         for _ in range(chance.choice((0, 0, 1, 1, 2))):
-            name = chance.choice(named) if chance.random() < 0.7 else chance.choice(packages)
-            words.append(chance.choice([name, f"{name}=={chance.choice(facts.elements(name)[:]).version}"]))
-        words += [chance.choice(("xpu", "cpu", "hpu"))] if chance.random() < 0.45 else []
-        words += (
-            [chance.choice((f"hardware=={chance.choice(hardware)}", chance.choice(MODELS)))] if chance.random() < 0.4 else []
-        )
-        words += [f"os=={chance.choice(systems)}"] if chance.random() < 0.45 else []
-        words += [f"python=={chance.choice(facts.grid['python'][3:])}"] if chance.random() < 0.45 else []
-        if words:
-            found[tuple(words)] = None
-    return [list(words) for words in found]
+            name = chance.choice(NAMED) if chance.random() < 0.7 else chance.choice(packages)
+            version = chance.choice(facts.elements(name)[:]).version
+            parts.append(chance.choice((name, f"{name}=={version}", f"{name} {version}")))
+        parts += [chance.choice(("xpu", "cpu", "hpu"))] if chance.random() < 0.45 else []
+        model = chance.choice(sold)
+        named = (model, f"Intel {model}", f"{model}\0", chance.choice(MODELS), chance.choice(hardware))
+        parts += [chance.choice((*named, f"hardware=={chance.choice(hardware)}"))] if chance.random() < 0.5 else []
+        title = chance.choice(titles)
+        places = (title, f"{title}\0", chance.choice(systems), f"os=={chance.choice(systems)}")
+        parts += [chance.choice(places)] if chance.random() < 0.45 else []
+        python = chance.choice(facts.grid["python"][3:])
+        pythons = (python, f"py{python}", f"python {python}", f"python=={python}")
+        parts += [chance.choice(pythons)] if chance.random() < 0.45 else []
+        parts += [chance.choice(features)] if chance.random() < 0.1 else []
+        chance.shuffle(parts)
+        if parts:
+            found[tuple(parts)] = None
+    return [[word for part in parts for word in ([part[:-1]] if part[-1] == "\0" else part.split())] for parts in found]
 
 
 def commands_of(lines: str) -> Commands:
@@ -143,6 +163,7 @@ class Places:
         """Yield where a place names other commands, or the same for another system, than the terminal does."""
         ended = self.run("resolve", *words)
         if ended.code not in (0, 1, 7):
+            yield from self._refused(words, ended.code)
             return
         told, agent = of_screen(ended.out), self.tools.resolve(words)
         if CUT in agent:
@@ -154,6 +175,9 @@ class Places:
         reply = self.api.respond("resolve", [("q", shlex.join(words))])
         if reply.status == 503:
             yield "gave up: API"
+            return
+        if reply.status != 200:
+            yield f"API: {reply.text}"
             return
         answer = json.loads(reply.text)
         if answer["gave_up"]:
@@ -172,6 +196,14 @@ class Places:
             if not any(wanted <= pins for pins in (*shown_pins, set().union(*tried))):
                 yield f"page: no way out to {wanted}"
 
+    def _refused(self, words: list[str], code: int) -> Iterator[str]:
+        """Yield which place answers words that the terminal refuses; a page answers what it understands of them."""
+        status = self.api.respond("resolve", [("q", shlex.join(words))]).status
+        if code == UsageError.exit_code and status != 400:
+            yield f"API: {status}"
+        with suppress(ToolError):
+            yield f"agent: {self.tools.resolve(words)}"
+
     def _of_api(self, told: Told, answer: dict[str, Any]) -> Iterator[str]:
         by_system = of_api(answer)
         every = [found for group in by_system.values() for found in group]
@@ -188,14 +220,16 @@ class Places:
             yield f"API: no way out with {missing}"
 
 
-@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("count", "seed"), [FEW, pytest.param(*MORE, marks=pytest.mark.long), pytest.param(*MANY, marks=pytest.mark.soak)]
+)
 def test_every_place_names_the_same_commands(
-    asker: Asker, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, count: int
+    asker: Asker, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, count: int, seed: int
 ) -> None:
     """What the terminal says to paste, the others say too, for the same systems."""
     monkeypatch.setenv("COMPATKB_TODAY", DAY.isoformat())
     places = Places(asker, run)
-    wrong = [(words, difference) for words in drawn(asker.facts, count) for difference in places.differences(words)]
+    wrong = [(words, difference) for words in drawn(asker.facts, count, seed) for difference in places.differences(words)]
     gave_up = [words for words, difference in wrong if difference.startswith("gave up")]
     assert len(gave_up) <= count / 20
     assert [one for one in wrong if not one[1].startswith("gave up")] == []

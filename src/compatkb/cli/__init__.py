@@ -60,8 +60,10 @@ def _run(argv: list[str]) -> int:
         drop_output()
         return 0
     except OSError as error:  # what is ours to explain was explained before: this is a full disk, or a device that fails
+        if error.filename:
+            return refuse([f"{error.strerror}: {error.filename}"], UnavailableError.exit_code)
         drop_output()
-        print_errors([f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"])
+        print_errors([error.strerror or str(error)])
     except ModuleNotFoundError as error:
         if error.name not in _POSIX:
             return _unexpected(error)

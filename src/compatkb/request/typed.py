@@ -8,10 +8,9 @@ from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.request.lookup import OPERATORS, meanings, products_having
 from compatkb.request.parser import make_request
-from compatkb.request.words import FILLING, begun_names, read_words
+from compatkb.request.words import FILLING, LONGEST, begun_names, read_words
 from compatkb.store.reader import Snapshot
 
-_LONGEST = 5
 _MARKS = " \t,;:!?()[]{}\"'`*®™“”‘’"
 """Signs around a word that are none of it."""
 _LINKING = frozenset(("and", "for", "in", "of", "on", "or", "to", "with"))
@@ -115,7 +114,7 @@ class _Line:
         word = left[0]
         if (word.lower() in FILLING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
             return 1, ""
-        for count in range(min(len(left), _LONGEST), 0, -1):
+        for count in range(min(len(left), LONGEST), 0, -1):
             if count > 1 and left[count - 1].lower() in _LINKING:
                 continue  # of `a750 on windows` no name is `a750 on`
             if name := self._name(" ".join(left[:count]), count):

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from compatkb.core.names import word_key
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
-from compatkb.request.lookup import OPERATORS, Meaning, meanings, places_named, products_having
+from compatkb.request.lookup import OPERATORS, Meaning, find_versions, meanings, places_named, products_having
 from compatkb.store.reader import Snapshot
+from compatkb.store.records import Product
 from compatkb.store.suggestions import suggest
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
@@ -25,7 +26,7 @@ _FILLING = (
 )
 FILLING = frozenset(_FILLING.split())
 """Words of a sentence, and of an install command, that say nothing of what is asked for."""
-_LONGEST = 5
+LONGEST = 6
 """The most words that are read as one name."""
 
 
@@ -52,16 +53,21 @@ class _Words:
         options: list[tuple[str, str]] = []
         rest: list[str] = []
         left = [part for word in words for part in self._parts(word)]
+        named: Product | None = None  # the product whose version may follow
         while left:
             count, read = self._read_place(left)
-            if rest and _VERSION.fullmatch(left[0]) and (product := self.facts.product(rest[-1])):  # torch 2.8
+            if (
+                named and _VERSION.fullmatch(left[0]) and not (read and not find_versions(self.facts, named, left[0]))
+            ):  # torch 2.8
                 rest.pop()
-                read = [(product.id, left[0])]
+                read = [(named.id, left[0])]
             elif not read and not self._says_nothing(left[0]):
                 if meant := begun_names(self.facts, text := " ".join(left[:2])):
                     raise UsageError(f"{text!r} may be several things{suggest(meant)}")
                 rest.append(self._required(left[0]) or left[0])
+                named = self.facts.product(rest[-1])
             options += read
+            named = None if read else named
             del left[:count]
         return options, rest
 
@@ -95,9 +101,9 @@ class _Words:
         if (compact := _COMPACT_PYTHON.fullmatch(words[0])) and "python" in self.facts.products:
             return 1, [("python", f"3.{compact[1]}")]
         known = meanings(self.facts)
-        for count in range(min(len(words), _LONGEST), 0, -1):
+        for count in range(min(len(words), LONGEST), 0, -1):
             text = " ".join(words[:count])
-            if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and products_having(self.facts, text) != ["python"]):
+            if not OPERATORS.isdisjoint(text) or (_NUMBER.fullmatch(text) and not self._is_python(text)):
                 continue
             meaning = known.get(word_key(text), Meaning())
             if count == 1 and (meaning.feature or (meaning.product and not self._says_more(meaning))):
@@ -107,6 +113,10 @@ class _Words:
             if len(read := places_named(self.facts, text, joined=count > 1)) == 1:
                 return count, [(read[0], text)]
         return 1, []
+
+    def _is_python(self, text: str) -> bool:
+        """Return whether a number by itself is a Python: any other product is named before its version."""
+        return "." in text and "python" in products_having(self.facts, text)
 
     def _says_more(self, meaning: Meaning) -> bool:
         """Return whether a word says more as a system or a GPU than as the name of what it is a kind of: `arch` is both."""

@@ -131,7 +131,7 @@ def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
         for text in _texts(pin.text, pin.product):
             plain = text[len(pin.product) :].strip() if _is_word(text, pin.product) else text
             if pin.product in headlines:
-                options.append((pin.product, re.sub(r"^==\s*(?=[^,]*$)", "", plain)))
+                options.append((pin.product, re.sub(r"^==\s*(?=[^,*]*$)", "", plain)))
             else:
                 words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
     devices = asked.devices or (request.devices if request.names_devices else ())
