@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from compatkb.core.names import slips
+from compatkb.core.names import numbers, slips
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import UsageError
@@ -212,6 +212,22 @@ class Lookups:
         product = self.facts.product(self.images[near][0].repository.rpartition("/")[2])
         never = number and product and not self.mask(product, number[0]) and self.covered(product, number[0], day) is not None
         return near if never else None
+
+    def never_built(self, repository: str, tag: str) -> str | None:
+        """Return that a tag is named for a build that a product which has ended never had, None for other tags."""
+        number, _, label = tag.partition("-")
+        product = self.facts.product(repository.rpartition("/")[2])
+        if product is None or product.id not in self.facts.successors or not re.fullmatch(r"\d+(?:\.\d+)+", number):
+            return None
+        of_label = [e.release for e in self.facts.elements(product.id) if e.version.endswith(f"+{label}")]
+        tags = [name for name in self.images if name.endswith(f"-{label}")]
+        if not of_label or not tags or number in of_label:
+            return None
+        near = sorted(tags, key=lambda name: [abs(a - b) for a, b in zip(numbers(name), numbers(number), strict=False)])[:3]
+        there = ", ".join(sorted(near))
+        return (
+            f"there is no {repository}:{tag}: {product.name} never had a build {number}+{label}; tags near to it are {there}"
+        )
 
     def _near(self, name: str) -> str | None:
         from difflib import SequenceMatcher

@@ -42,6 +42,9 @@ def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: C
             repository = tag.repository or " or ".join(data.repositories)
             message = f"{tag.name} was never listed as a tag of {repository}; no registry was asked"
             yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=f"did you mean {near}?", subject=tag.name)
+        elif tag.repository and (never := data.never_built(tag.repository, tag.name)):
+            finding = page.document.finding(UNLISTED, tag.start, tag.end, never, subject=tag.name)
+            yield finding._replace(level=Severity.ERROR)
 
 
 def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iterator[Finding]:

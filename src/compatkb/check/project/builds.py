@@ -1,5 +1,6 @@
 """Rules on a project as a whole: its images compared with the rest, its builds compared with its intent."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -18,9 +19,8 @@ from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ProjectQueries, exactly, is_exact
 from compatkb.check.rules import ENDED, UNLISTED, CheckRule, FileRole
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.names import numbers
 from compatkb.core.vocabulary import Role
-from compatkb.parsers.statement import ImageUse, RequirementRole
+from compatkb.parsers.statement import ImageUse, RequirementRole, image_use
 from compatkb.store.records import Element
 
 PLAIN = CheckRule(
@@ -66,7 +66,19 @@ def _packages(environment: ProjectEnvironment, queries: ProjectQueries) -> Itera
                 yield at(located, PACKAGE, message, fix=f"install {known[0]}", about=about, brief=package.name)
 
 
+def _filled(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> ImageUse:
+    """Return an image with the variables of its name filled in from the `.env` beside a file, which compose reads."""
+    if not use.unknown or not located.document.path.endswith((".yml", ".yaml")):
+        return use
+    beside = posixpath.join(posixpath.dirname(located.document.path), ".env")
+    text = next((one.text for one in queries.context.documents if one.path == beside), "")
+    values = dict(re.findall(r"^[ \t]*(\w+)=[\"']?([^\s\"'#]*)", text, re.MULTILINE))
+    filled = re.sub(r"\$\{?(\w+)\}?", lambda match: values.get(match[1], match[0]), use.text)
+    return image_use(filled, use.place, use.text, use.group, unknown="$" in filled, derived=True, step=use.step) or use
+
+
 def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> Iterator[Finding]:
+    use = _filled(located, use, queries)
     repository = use.repository
     if repository not in queries.lookups.repositories or not use.tag or use.digest:
         return
@@ -77,7 +89,7 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         if near := queries.lookups.misspelt(use.tag, queries.context.clock.lists_until):
             message = f"{use.tag} was never listed as a tag of {repository}; no registry was asked"
             yield at(located, UNLISTED, message, fix=f"did you mean {near}?")
-        elif never := _never_built(use, queries):
+        elif never := queries.lookups.never_built(repository, use.tag):
             yield at(located, UNLISTED, never)._replace(level=Severity.ERROR)
         return
     ended: list[str] = []
@@ -97,21 +109,6 @@ def _image(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) ->
         about, fix = min((about_end(product, queries) for product in products), key=lambda one: one[1] is None)
         message = f"of what {use.tag} holds, {', '.join(ended)}"
         yield at(located, ENDED, message, sources=tuple(cited_by), fix=fix, about=about, brief=f"image {use.tag}")
-
-
-def _never_built(use: ImageUse, queries: ProjectQueries) -> str | None:
-    """Return that a tag is named for a build that a product which has ended never had, None for other tags."""
-    number, _, label = (use.tag or "").partition("-")
-    product = queries.facts.product(use.repository.rpartition("/")[2])
-    if product is None or not queries.is_decided(product.id) or not re.fullmatch(r"\d+(?:\.\d+)+", number):
-        return None
-    of_label = [e.release for e in queries.facts.elements(product.id) if e.version.endswith(f"+{label}")]
-    tags = [name for name in queries.lookups.images if name.endswith(f"-{label}")]
-    if not of_label or not tags or number in of_label:
-        return None
-    near = sorted(tags, key=lambda name: [abs(a - b) for a, b in zip(numbers(name), numbers(number), strict=False)])[:3]
-    there = ", ".join(sorted(near))
-    return f"there is no {use.text}: {product.name} never had a build {number}+{label}; tags near to it are {there}"
 
 
 @SETTINGS.rule(PLAIN)

@@ -233,7 +233,7 @@ def systems_of(environment: ProjectEnvironment, queries: ProjectQueries) -> tupl
     for name in (*names, *(system.name for _, system in environment.systems)):
         if os_name := queries.system(name):
             return (os_name,)
-    return ()
+    return ("windows",) if environment.reading.kind == "batch" else ()
 
 
 def is_supported(plan: InstallPlan, queries: ProjectQueries) -> bool:

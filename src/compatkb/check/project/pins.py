@@ -7,7 +7,15 @@ from compatkb.check.lookups import urls
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, ProjectEnvironment, at
 from compatkb.check.project.index_contents import cited, has_wheels_alone, lacks_label, may_have, never_built
 from compatkb.check.project.indexes import sources_of
-from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstalledProduct, InstallPlan, declared, holds
+from compatkb.check.project.install_plan import (
+    ENVIRONMENTS,
+    SETTINGS,
+    InstalledProduct,
+    InstallPlan,
+    declared,
+    holds,
+    systems_of,
+)
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
@@ -62,7 +70,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         yield from _yanked(plan, required, allowed, queries)
         yield from _ended(required, allowed, queries)
     for installed in plan.final.values():
-        yield from _platform(plan, installed, queries)
+        yield from list(_platform(plan, installed, queries)) or _system(plan, installed, queries)
         yield from _declared(plan, installed, queries)
         yield from _toolkit(plan, installed, queries)
 
@@ -293,12 +301,43 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if not pythons and (outlived := _outlived(plan, installed, name, located, queries)):
         yield outlived
         return
-    if plan.systems and not is_built and (denial := queries.denial([allowed], systems=plan.systems)):
-        others = (queries.facts.products.get(one) for one in denial.products - {allowed.product})
-        if any(other and other.role == Role.PACKAGE for other in others):
-            return  # what it needs has nothing, which is told there
-        message = f"{name} has nothing for {plan.systems[0]}: {denial.told}"
-        yield at(located, PLATFORM, message, sources=denial.sources)
+
+
+def _system(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield a package, in a version or in any, of which there are wheels alone, and none for the system."""
+    one, requirements = installed.allowed, installed.requirements
+    if not plan.systems or not one.mask or installed.step < 0 or not requirements or installed.tool == "conda":
+        return
+    if any(w.requirement.url for w in requirements) or not has_wheels_alone(one.product, queries):
+        return
+    last, is_leaf = requirements[-1], queries.facts.products[one.product].role == Role.LEAF
+    asked = sources_of(plan, installed.step, last.requirement, queries)
+    there = one._replace(text=one.text or ">=0")
+    if not is_leaf and asked.known:
+        there = queries.narrowed(there, asked.channels)
+    if not there.mask or not (is_leaf or all(e.certain for e in queries.elements(one.product, there.mask))):
+        return
+    denial = queries.denial([there], systems=plan.systems)
+    is_of_others = denial and any(
+        (other := queries.facts.products.get(name)) and other.role == Role.PACKAGE for name in denial.products - {one.product}
+    )
+    if denial is None or is_of_others or queries.denial([there]) is not None:
+        return  # what it needs has nothing, or nobody has it: told there
+    is_named = bool(systems_of(plan.environment, queries)) or any(
+        "platform" in (w.requirement.marker or "") for w in requirements
+    )
+    is_certain = is_named and asked.known and last.requirement.role is RequirementRole.INSTALL and denial.basis != "inferred"
+    is_certain &= not is_leaf or (asked.channels == {queries.own} and "os" in denial.products)
+    is_linux = "linux" in (plan.systems[0], *queries.facts.wider.get(plan.systems[0], ()))
+    if (is_linux and not one.text) or (not is_certain and (is_leaf or not one.text or not asked.known)):
+        return  # of any version the C library of an image decides, which is told of it
+    name = f"{queries.facts.products[one.product].name} {one.text.removeprefix('==')}".strip()
+    located = installed.parts[-1].located if installed.parts else last.located
+    system = queries.facts.release("os", plan.systems[0])
+    message = f"{name} has nothing for {(system and system.name) or plan.systems[0]}: {denial.told}"
+    fix = about_end(one.product, queries)[1] or ("leave it out, or to Linux by its marker" if is_leaf else None)
+    finding = at(located, PLATFORM, message, sources=denial.sources, fix=fix)
+    yield finding._replace(level=Severity.ERROR) if is_certain and not plan.environment.borrowed else finding
 
 
 def _on_indexes(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> AllowedVersions:
