@@ -255,3 +255,12 @@ def test_machine_of_the_user(tmp_path: Path, run: Callable[..., Run], monkeypatc
     assert "Windows 11, Python 3.12" in run("resolve", "B580").out.splitlines()[0]
     config.write_text("machine = B580\n", encoding="utf-8")
     assert run("resolve").code == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_a_script_for_each_shell(shell: str, run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell can be taught to complete commands, options and the words that an option takes."""
+    monkeypatch.setenv("_COMPATKB_COMPLETE", f"source_{shell}")
+    done = run()
+    assert done.code == 0
+    assert "_COMPATKB_COMPLETE" in done.out

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, patience
 from compatkb.errors import UnavailableError
@@ -14,7 +13,7 @@ def answer(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        o.word("[WORD]...", "a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu", completion.words),
+        o.word("[WORD]...", "a product, PRODUCT==V, or where it runs: B580, ubuntu24.04, py3.12, xpu"),
     ] = None,
     torch: o.Torch = None,
     ipex: o.Ipex = None,

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.cli.terminal import tell
@@ -28,13 +27,9 @@ _WHENEVER = 36_500
 def show_record(
     product: Annotated[
         str,
-        o.word(
-            "PRODUCT",
-            "a product, an application, or an image repository such as OWNER/NAME",
-            completion.products_and_features,
-        ),
+        o.word("PRODUCT", "a product, an application, or an image repository such as OWNER/NAME"),
     ],
-    version: Annotated[str | None, o.word("VERSION", "a version or series of it, or a tag", completion.versions)] = None,
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it, or a tag")] = None,
     form: o.Format = "text",
     why: Annotated[bool, o.option("--why", "print every claim, source and dispute")] = False,
     as_of: o.AsOf = None,
@@ -90,7 +85,7 @@ def list_products(
 def features(
     words: Annotated[
         list[str] | None,
-        o.word("[WORD]...", "a feature, or a product, with a version and where it runs (default: all)", completion.words),
+        o.word("[WORD]...", "a feature, or a product, with a version and where it runs (default: all)"),
     ] = None,
     why: Annotated[bool, o.option("--why", "also print every statement with its sources")] = False,
     form: Annotated[str, o.form("features")] = "text",
@@ -125,7 +120,7 @@ def search(
 
 def eol(
     product: o.OptionalProduct = None,
-    version: Annotated[str | None, o.word("VERSION", "a version or series of it", completion.versions)] = None,
+    version: Annotated[str | None, o.word("VERSION", "a version or series of it")] = None,
     within: Annotated[str, o.value("--within", "DAYS", "look this far ahead, such as 90d or 1y")] = "90d",
     form: o.Format = "text",
     everything: Annotated[bool, o.option("--all", "also print everything that ended long ago")] = False,
@@ -201,7 +196,7 @@ def timeline(
 
 def matrix(
     product: o.Product,
-    device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device", completion.devices)] = None,
+    device: Annotated[str | None, o.value("--device", "NAME", "only the builds for this device")] = None,
     everything: Annotated[bool, o.option("--all", "every release, not the newest 10 alone")] = False,
     form: Annotated[str, o.form("matrix")] = "text",
     as_of: o.AsOf = None,

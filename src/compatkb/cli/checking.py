@@ -14,7 +14,6 @@ from compatkb.check.fixing import Fixed, Judge, fixed
 from compatkb.check.report_text import Shown, rules_lines
 from compatkb.check.rules import CheckRule, explanation
 from compatkb.check.suppressions import BaselineEntry, baseline_entry, baseline_text, parse_baseline
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_facts
 from compatkb.cli.terminal import tell
@@ -287,7 +286,7 @@ def migrate(
     paths: Paths = None,
     device: Annotated[
         str | None,
-        o.value("--device", "NAME", "the device that the project is for (default: what its files say)", completion.devices),
+        o.value("--device", "NAME", "the device that the project is for (default: what its files say)"),
     ] = None,
     fix: o.Fix = False,
     show_diff: o.Diff = False,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from compatkb.authoring.canonical import misshapen
 from compatkb.authoring.loader import parse, read
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.terminal import Progress, tell
 from compatkb.core.atomic_write import write_file
@@ -193,7 +192,7 @@ def refresh(
         bool, o.option("--write", "write the files of data/index/ or data/collected/; otherwise only print")
     ] = False,
     check: Annotated[bool, o.option("--check", "exit with code 4 where a file would change")] = False,
-    only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)", completion.products)] = None,
+    only: Annotated[o.Words, o.value("--only", "PRODUCT", "only this product (repeatable)")] = None,
     requirements: Annotated[
         bool, o.option("--requirements", "read Requires-Dist where a file has none so far, and again where it has some")
     ] = False,

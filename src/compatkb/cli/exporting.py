@@ -6,7 +6,6 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.opening import open_data, patience
 from compatkb.cli.terminal import tell
@@ -45,9 +44,7 @@ def export(
     ],
     out: Annotated[str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder")] = None,
     table: Annotated[str | None, o.value("--table", "NAME", "csv: this table alone")] = None,
-    product: Annotated[
-        o.Words, o.value("--product", "PRODUCT", "graph and calendar: this product (repeatable)", completion.products)
-    ] = None,
+    product: Annotated[o.Words, o.value("--product", "PRODUCT", "graph and calendar: this product (repeatable)")] = None,
     data: o.Data = None,
 ) -> int:
     """Write one of the other forms, to a file or to standard output."""

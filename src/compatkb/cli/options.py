@@ -1,16 +1,14 @@
 """The options that several commands share, as types of their parameters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from compatkb.cli import completion
 from compatkb.errors import UsageError
 from compatkb.headline_options import HEADLINES
 from compatkb.output.registry import FORMS
 
-Completion = Callable[[typer.Context, str], completion.Values]
 Words = list[str] | None
 """What an option that is repeatable yields."""
 
@@ -20,14 +18,14 @@ def option(name: str, about: str, **more: Any) -> Any:
     return typer.Option(name, help=about, **more)
 
 
-def value(name: str, metavar: str, about: str, values: Completion | None = None, **more: Any) -> Any:
-    """Return an option that takes a value: what stands for the value in help, what it is for, and what completes it."""
-    return typer.Option(name, metavar=metavar, help=about, autocompletion=values, **more)
+def value(name: str, metavar: str, about: str, **more: Any) -> Any:
+    """Return an option that takes a value: what stands for the value in help, and what it is for."""
+    return typer.Option(name, metavar=metavar, help=about, **more)
 
 
-def word(metavar: str, about: str, values: Completion | None = None) -> Any:
+def word(metavar: str, about: str) -> Any:
     """Return an argument, likewise."""
-    return typer.Argument(metavar=metavar, help=about, autocompletion=values)
+    return typer.Argument(metavar=metavar, help=about)
 
 
 def one_of(name: str, about: str, words: Sequence[str], **more: Any) -> Any:
@@ -52,20 +50,16 @@ Data = Annotated[
     str | None,
     value("--data", "DIR", "use this data directory, or `builtin` for what came with the program (default: the newest here)"),
 ]
-Product = Annotated[str, typer.Argument(metavar="PRODUCT", autocompletion=completion.products)]
-OptionalProduct = Annotated[str | None, word("PRODUCT", "a product (default: all)", completion.products)]
-Devices = Annotated[
-    Words, value("--device", "NAME", "device to run on, such as xpu or cpu (default: any; repeatable)", completion.devices)
-]
+Product = Annotated[str, typer.Argument(metavar="PRODUCT")]
+OptionalProduct = Annotated[str | None, word("PRODUCT", "a product (default: all)")]
+Devices = Annotated[Words, value("--device", "NAME", "device to run on, such as xpu or cpu (default: any; repeatable)")]
 Route = Annotated[
     str | None,
-    value("--route", "ID", "only this kind of support for the device, such as native (default: any)", completion.routes),
+    value("--route", "ID", "only this kind of support for the device, such as native (default: any)"),
 ]
 Needs = Annotated[
     Words,
-    value(
-        "--needs", "FEATURE", "a feature that the stack must support, such as torch.compile (repeatable)", completion.features
-    ),
+    value("--needs", "FEATURE", "a feature that the stack must support, such as torch.compile (repeatable)"),
 ]
 Why = Annotated[bool, option("--why", "also print sources, disputes, images and the full proof")]
 All = Annotated[bool, option("--all", "also print every stack")]
@@ -106,14 +100,13 @@ def days(text: str) -> int:
 
 def _pin(option: str) -> Any:
     """Return the headline option of that name."""
-    _, others, product, text = next(row for row in HEADLINES if row[0] == option)
+    _, others, _, text = next(row for row in HEADLINES if row[0] == option)
     is_machine = option in MACHINE
     return typer.Option(
         option,
         *others,
         metavar="V",
         help=text,
-        autocompletion=completion.versions_of(product),
         rich_help_panel="Machine" if is_machine else "Versions",
     )
 

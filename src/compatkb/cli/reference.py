@@ -34,7 +34,8 @@ With `--as-of 2025-03-31` an answer is that of the end of this day (UTC): later 
 not come. Every command takes `--help` (`-h`), and `--color never` or the environment variable `NO_COLOR` for output without
 colours. Results go to standard output, remarks and errors to standard error.
 
-`compatkb --install-completion` teaches the shell (bash, zsh, fish or PowerShell) to complete commands, options and values.
+`compatkb --install-completion` teaches the shell (bash, zsh, fish or PowerShell) to complete commands, options, and the words
+that an option takes.
 
 | exit code | means |
 |---|---|

@@ -4,7 +4,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from compatkb.cli import completion
 from compatkb.cli import options as o
 from compatkb.cli.terminal import tell
 from compatkb.core.clock import current_day
@@ -28,14 +27,10 @@ def validate(
         o.one_of("--level", "how far to go (default: resolve; repeatable)", DEPTHS, show_default=False),
     ] = None,
     tool: Annotated[o.Words, o.value("--tool", "NAME", "ask this tool alone: index, pip, uv or python (repeatable)")] = None,
-    product: Annotated[
-        o.Words, o.value("--product", "PRODUCT", "only stacks about this product (repeatable)", completion.products)
-    ] = None,
-    python: Annotated[
-        o.Words, o.value("--python", "V", "only this Python minor (repeatable)", completion.versions_of("python"))
-    ] = None,
+    product: Annotated[o.Words, o.value("--product", "PRODUCT", "only stacks about this product (repeatable)")] = None,
+    python: Annotated[o.Words, o.value("--python", "V", "only this Python minor (repeatable)")] = None,
     platform: Annotated[str, o.value("--platform", "OS-ARCH", "where it runs")] = "linux-x86_64",
-    device: Annotated[str, o.value("--device", "NAME", "the device", completion.devices)] = "cpu",
+    device: Annotated[str, o.value("--device", "NAME", "the device")] = "cpu",
     channel: Annotated[str, o.value("--channel", "ID", "the index to ask: a channel of the data")] = "default",
     changed_since: Annotated[
         str | None,
