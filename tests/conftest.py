@@ -43,7 +43,6 @@ TOGETHER = {
     "tests/test_kinds.py": "knowledge",
     "tests/test_proofs.py::test_shipped": "knowledge",
     "tests/test_disputes.py::test_every_open": "knowledge",
-    "tests/test_stats.py::test_real": "knowledge",
 }
 """Tests that share what takes long to make, by how their names begin: a site, a knowledge base, a wheel, answers."""
 

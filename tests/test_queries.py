@@ -50,9 +50,7 @@ EVERY: dict[str, Callable[[Snapshot], Any]] = {
     "listing": lambda facts: facts.listings(),
     "dispute": lambda facts: facts.dispute_records(),
     "concerned": lambda facts: facts.concerned_records(),
-    "document": lambda facts: facts.documents(),
     "observation": lambda facts: facts.observations(),
-    "reading": lambda facts: facts.readings(),
 }
 
 

@@ -27,12 +27,6 @@ class Timeline(NamedTuple):
     day: date
     edition: Edition
 
-    @property
-    def lanes(self) -> dict[str, list[Event]]:
-        """The events of each vendor that has any, in the order of the data."""
-        lanes = {vendor: [event for event in self.events if event.vendor == vendor] for vendor in self.vendors}
-        return {vendor: lane for vendor, lane in lanes.items() if lane}
-
     def disputed(self, event: Event) -> Iterator[tuple[DisputeRecord, str]]:
         """Yield the disputes about an event, each with what its sides say."""
         for dispute in self.disputes.get(event.id, ()):

@@ -112,35 +112,6 @@ class SourceEntry(Record):
         line = f"#L{self.at}" if isinstance(self.at, int) else ""
         return f"https://github.com/{self.repo}/blob/{(self.ref or '').replace('+', '%2B')}/{self.path}{line}"
 
-    @cached_property
-    def document(self) -> tuple[str, str]:
-        """The document and who publishes it, in a form that is equal for equal ones.
-
-        A file is one document whatever the revision and the line, a page whatever the heading and the version of the manual,
-        and a package index is one as a whole. The publisher is the owner of the repository, the name of the site without
-        what stands before and after it, or the index.
-        """
-        if self.repo and (self.path or self.thread):
-            return _in_repository(self.repo, str(self.path or self.thread))
-        if self.url:
-            page = re.sub(r"^\w+://", "", re.split(r"[?#]", self.url)[0]).rstrip("/")
-            if match := _GITHUB.fullmatch(page):
-                return _in_repository(match[1], match[2])
-            host, *parts = page.split("/")
-            labels = host.partition(":")[0].lower().removesuffix(".github.io").split(".")
-            publisher = labels[-2] if len(labels) > 1 else labels[0]
-            path = "/".join(part for part in parts if not _REVISION.fullmatch(part))
-            return publisher + " " + re.sub(r"(\.[A-Za-z]+)+$", "", path), publisher
-        return f"index {self.channel}", f"index {self.channel}"
-
-
-_GITHUB = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:(?:blob|raw|tree)/[^/]+/)?(.+)")
-_REVISION = re.compile(r"v?\d+(\.\d+)*|stable|latest|main|master|_sources")
-
-
-def _in_repository(repo: str, what: str) -> tuple[str, str]:
-    return f"{repo.lower()} {what}", repo.lower().partition("/")[0]
-
 
 OPEN = "open"
 """The decision of a dispute that nobody has decided: what depends on it is unknown."""

@@ -14,7 +14,7 @@ from compatkb.store.queries.claims import Citation, ClaimRecord, FeatureRecord, 
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord
 from compatkb.store.queries.images import ColumnRecord, ContentRecord, ImageRecord, ListingRecord, RunRecord
 from compatkb.store.queries.products import ChannelRecord, ElementDetails, ProductDetails, ReleaseRecord
-from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
+from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import (
     Advisory,
@@ -96,7 +96,6 @@ TABLES = {
     "guide": StoredTable(GuideRecord, "kind position"),
     "vendor": StoredTable(VendorRecord, "id"),
     "event": StoredTable(Event, "id"),
-    "reading": StoredTable(ReadingRecord),
     "document": StoredTable(DocumentRecord),
     "observation": StoredTable(ObservationRecord, "id"),
     "cells": StoredTable(CellsRecord, "id"),

@@ -15,13 +15,8 @@ from _meta order by key;
 create view source as select
   text, -- text: the document as people read it: repository, ref, path, line or heading
   url, -- text or null: its address; null for a file on a package index
-  max(seen) as seen, -- date: the last day on which it was read
-  max(document) as document, -- text or null: of a source of claims: equal for all revisions, lines and headings of one document
-  max(publisher) as publisher -- text or null: of a source of claims: the owner of the repository, or the name of the site
-from (
-  select text, url, seen, null as document, null as publisher from _document
-  union all select text, url, seen, document, publisher from _citation
-) group by text, url order by text, url;
+  max(seen) as seen -- date: the last day on which it was read
+from (select text, url, seen from _document union all select text, url, seen from _citation) group by text, url order by text, url;
 
 -- Products: packages, runtimes, drivers, and the properties of a machine.
 create view product as select

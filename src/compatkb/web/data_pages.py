@@ -16,7 +16,6 @@ from compatkb.web.answer_view import WORDS, recipes, shown_of
 from compatkb.web.api_schema import CALLS, FILES
 from compatkb.web.asker import Record
 from compatkb.web.choices import SHORT
-from compatkb.web.figures import figures
 from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
 from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, gpu_path, release_path
@@ -366,11 +365,10 @@ def timeline_page(site: Site) -> str:
 
 
 def about_page(site: Site) -> str:
-    """Return what the verdicts mean, and how large and how fresh the data are."""
+    """Return what the verdicts mean, and how fresh the data are."""
     return site.render(
         "about.html", "about.html", "About the data – compatkb", meanings=MEANINGS, words=WORDS,
-        figures=figures(site.facts, site.asker.clock.day),
-        description="Coverage, dates and what the verdicts mean.",
+        description="How fresh the data are, and what the verdicts mean.",
     )  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def citations(knowledge: Knowledge) -> Iterator[Citation]:
     """Yield the sources of claims."""
     for made in knowledge.claims.values():
         for number, source in enumerate(made.sources):
-            yield Citation(made.claim.id, number, *source.cited, source.seen.isoformat(), *source.document)
+            yield Citation(made.claim.id, number, *source.cited, source.seen.isoformat())
 
 
 def scopes(knowledge: Knowledge) -> Iterator[CompleteScope]:

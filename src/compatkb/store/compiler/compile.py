@@ -61,7 +61,6 @@ def compile_snapshot(
         "vendor": claims.vendors(knowledge),
         "event": claims.events(knowledge),
         "guide": provenance.guides(knowledge),
-        "reading": provenance.readings(knowledge),
         "feature": claims.features(knowledge),
         "statement": claims.statements(knowledge),
         "document": provenance.documents(knowledge),

@@ -1,15 +1,12 @@
-"""Rows about provenance: documents, observations, guides, and when each was read."""
+"""Rows about provenance: documents, observations and guides."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from datetime import date
-from math import prod
 
 from compatkb.authoring.collected import kernel_supports
 from compatkb.authoring.knowledge_base import Knowledge, cited, split_term
 from compatkb.schema import SourceEntry
-from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord, ReadingRecord
+from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord
 from compatkb.store.rows import dumps
 
 
@@ -52,26 +49,6 @@ def observations(knowledge: Knowledge) -> Iterator[ObservationRecord]:
             unlinked=seen.unlinked,
             fetched=seen.fetched,
         )
-
-
-def readings(knowledge: Knowledge) -> Iterator[ReadingRecord]:
-    """Yield one record a kind, day and, for observations, level and outcome: how many there are, and one of them."""
-    names_by_reading: dict[tuple[str, str, str, date], list[tuple[str, int]]] = defaultdict(list)
-    files = knowledge.files
-    citing = [(f"products/{file.product.id}.toml", file.source) for file in files.products]
-    citing += [(f"images/{file.repository.id}.toml", file.source) for file in files.images]
-    for path, sources in [*citing, ("channels.toml", files.channels.source)]:
-        for name, source in sources.items():
-            names_by_reading["source", "", "", source.seen].append((f"{path} {name}", 1))
-    for index in files.index:
-        names_by_reading["index", "", "", index.seen].append((f"index/{index.distribution}.toml", 1))
-    for seen in files.evidence:
-        level, choices = seen.level.value, [(name, text.split()) for name, text in sorted(seen.packages.items())]
-        first = " ".join(f"{name}=={min(versions)}" for name, versions in choices)
-        many = prod(len(versions) for _, versions in choices)
-        names_by_reading["evidence", level, seen.outcome.value, seen.checked].append((f"{level} of {first}", many))
-    for (kind, level, outcome, day), names in sorted(names_by_reading.items()):
-        yield ReadingRecord(kind, level, outcome, day.isoformat(), sum(many for _, many in names), min(names)[0])
 
 
 def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:

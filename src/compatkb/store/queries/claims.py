@@ -28,15 +28,13 @@ class ClaimRecord(NamedTuple):
 
 
 class Citation(NamedTuple):
-    """A source of a claim; `document` is equal for all places in one document, `publisher` for all documents of one."""
+    """A source of a claim."""
 
     claim: str
     n: int  # its place among those of the claim
     text: str
     url: str | None
     seen: str
-    document: str
-    publisher: str
 
 
 class InstallRecord(NamedTuple):
@@ -118,12 +116,8 @@ class ClaimQueries(SolverQueries):
         """Return all claims by id, statements about features among them."""
         return {claim.id: claim for claim in self.records(ClaimRecord, "from claim")}
 
-    def product_claims(self) -> tuple[ClaimRecord, ...]:
-        """Return the claims that are no statements about features, by id."""
-        return self.records(ClaimRecord, f"from claim where {_OF_NO_FEATURE} order by id")
-
     def explained_claims(self) -> tuple[ClaimRecord, ...]:
-        """Return those of them that have a reason or a note, by id."""
+        """Return the claims that are no statements about features and have a reason or a note, by id."""
         return self.records(
             ClaimRecord, f"from claim where {_OF_NO_FEATURE} and (reason, note) is not (null, null) order by id"
         )

@@ -1,4 +1,4 @@
-"""Queries about provenance: documents, observations, readings; and guides of all kinds."""
+"""Queries about provenance: documents, observations, and guides of all kinds."""
 
 import json
 from typing import Any
@@ -42,17 +42,6 @@ class ObservationRecord(NamedTuple):
     fetched: int  # bytes of the wheel that were read
 
 
-class ReadingRecord(NamedTuple):
-    """How many things of a kind were looked at on a day, as ISO text, and one of them."""
-
-    kind: str
-    level: str
-    outcome: str
-    day: str
-    number: int
-    example: str
-
-
 class GuideRecord(NamedTuple):
     """A record of the symptoms, machine or migration data, as JSON, by its kind and its place in the file."""
 
@@ -80,21 +69,13 @@ class Application(NamedTuple):
 
 
 class ProvenanceQueries(ProductQueries):
-    """What people read of documents, observations, readings and guides."""
-
-    def documents(self) -> tuple[DocumentRecord, ...]:
-        """Return the cited documents, sorted."""
-        return self.records(DocumentRecord, "from document order by rowid")
+    """What people read of documents, observations and guides."""
 
     @memoized
     def observations(self, level: str | None = None) -> tuple[ObservationRecord, ...]:
         """Return what commands saw, at one level where it is named, in the order of the evidence."""
         where, values = ("where level = ?", (level,)) if level else ("", ())
         return self.records(ObservationRecord, f"from observation {where} order by id", *values)
-
-    def readings(self) -> tuple[ReadingRecord, ...]:
-        """Return when things were looked at, the oldest first."""
-        return self.records(ReadingRecord, "from reading order by day, example")
 
     def cited_addresses(self) -> frozenset[str]:
         """Return the addresses of all that the data cite; of a source that has none, its text."""
