@@ -291,6 +291,13 @@ class UnwheeledEntry(Record):
     sources: Sources
 
 
+class ManagedPython(Record):
+    """Systems whose own Python is marked as managed by their package manager, so that pip and uv install nothing into it."""
+
+    systems: tuple[Text, ...]
+    sources: Sources
+
+
 class GoneImage(Record):
     """Images that a registry has no more."""
 
@@ -330,6 +337,7 @@ class PackagesFile(Record):
     companion: tuple[CompanionEntry, ...] = ()
     outlived: tuple[OutlivedEntry, ...] = ()
     unwheeled: tuple[UnwheeledEntry, ...] = ()
+    managed_python: tuple[ManagedPython, ...] = ()
     gone_image: tuple[GoneImage, ...] = ()
     index_list: tuple[IndexList, ...] = ()
     conda_list: tuple[CondaList, ...] = ()

@@ -7,18 +7,22 @@ from functools import lru_cache
 from typing import Any
 
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
-from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons
+from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons, systems_of
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
 from compatkb.check.project.pins import OUTLIVED, PLATFORM, UNPUBLISHED, names_a_python
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
-from compatkb.parsers.statement import MAIN, Requirement, RequirementRole
+from compatkb.parsers.registry import kind_of
+from compatkb.parsers.statement import MAIN, Include, Requirement, RequirementRole
 from compatkb.request.lookup import is_newer
 
 STUB = CheckRule("package-name", Severity.ERROR, "a name on the index only looks like a package, and refuses to be installed")
 BUILD = CheckRule("build-isolated", Severity.ERROR, "a package is built where what its build imports is not installed")
+MANAGED = CheckRule(
+    "python-managed", Severity.ERROR, "pip installs into the Python of a system that keeps it for its own packages"
+)
 METADATA = CheckRule("pin-refused", Severity.ERROR, "pip passes over all releases that a pin admits, for their metadata")
 
 _UPPER = re.compile(r"(?:<=?|==|~=)\s*(\d+(?:\.\d+)*)")
@@ -29,7 +33,15 @@ _SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
-@ENVIRONMENTS.rule(STUB, BUILD, METADATA, UNLISTED, UNPUBLISHED, CONTRADICT, PLATFORM)
+_OWN_WAY = re.compile(
+    r"break.system.packages|venv|externally.managed|--(?:target|prefix|root)\b|pipx|conda|mamba|pyenv|\buv\b|\bpixi\b|poetry|"
+    r"deadsnakes|python-?3\.\d+(?:\.\d+)?\.t|/usr/local/bin/(?:pip|python)|make (?:alt)?install|linuxbrew",
+    re.IGNORECASE,
+)
+"""What installs elsewhere than into the Python of the system, or into it all the same."""
+
+
+@ENVIRONMENTS.rule(STUB, BUILD, METADATA, MANAGED, UNLISTED, UNPUBLISHED, CONTRADICT, PLATFORM)
 def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield what is wrong with packages and images of which no version is known."""
     for located, one in environment.others:
@@ -41,6 +53,7 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
         if one.group == environment.group:
             yield from _build(located, one, environment, queries)
             yield from _unwheeled(located, one, environment, queries)
+    yield from _managed(environment, queries)
     yield from _contradicting(environment)
     yield from _of_conda(environment, queries)
     for located, image in environment.images:
@@ -54,6 +67,34 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
                 finding = at(located, UNLISTED, f"{image.text} cannot be pulled: {record['reason']}", sources=_urls(record))
                 is_fixed = bool(re.search(r"\d", image.tag or ""))
                 yield finding._replace(level=Severity.ERROR) if is_fixed else finding
+
+
+def _managed(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
+    """Yield the first thing that pip installs into the Python of an image's system, where the system forbids that."""
+    bases = [image for _, image in environment.images if not image.unknown]
+    is_plain = len(bases) == len(environment.images) == 1 and queries.is_plain(bases[0].repository)
+    systems = systems_of(environment, queries)
+    if environment.kind != "stage" or not is_plain or not systems or _OWN_WAY.search(environment.document.text):
+        return
+    is_of_python = bases[0].repository not in systems[0] and queries.toolkit(bases[0].repository) is None
+    if is_of_python or any(
+        "break-system" in one.text for one in queries.context.documents if kind_of(one.path) == "installer"
+    ):
+        return
+    asked = [*environment.others, *((w.located, w.requirement) for w in environment.requirements)]
+    own = [place for place, one in asked if one.tool == "pip" and one.role is RequirementRole.INSTALL]
+    own = [place for place in (*own, *(place for place, _ in environment.includes)) if place.document is environment.document]
+    own = sorted(
+        (place for place in own if place.statement.group == environment.group), key=lambda place: place.statement.step
+    )
+    pips = [package for _, package in environment.packages if package.name in ("python3-pip", "python-pip", "pip")]
+    for record in queries.package_records("managed_python") if own and pips else ():
+        if systems[0] in record["systems"]:
+            message = (
+                f"{bases[0].repository}:{bases[0].tag} keeps its Python for its own packages: pip installs nothing into it"
+            )
+            fix = "add --break-system-packages, or make a virtual environment first"
+            yield at(own[0], MANAGED, message, sources=_urls(record), fix=fix)
 
 
 def _of_conda(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
