@@ -15,7 +15,7 @@ from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.parsers.registry import kind_of
-from compatkb.parsers.statement import MAIN, Include, Requirement, RequirementRole
+from compatkb.parsers.statement import MAIN, Requirement, RequirementRole
 from compatkb.request.lookup import is_newer
 
 STUB = CheckRule("package-name", Severity.ERROR, "a name on the index only looks like a package, and refuses to be installed")
