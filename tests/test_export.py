@@ -1,6 +1,5 @@
 """Exports, read back by the programs that they are made for."""
 
-import csv
 import io
 import json
 import re
@@ -17,13 +16,12 @@ from conftest import ROOT, Run
 from hostile import LINE, TEXT, hostile_directory, hostile_facts
 from jsonschema import Draft202012Validator, FormatChecker
 
-from compatkb.core.atomic_write import write_file, write_folder
+from compatkb.core.atomic_write import write_file
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.export import tables as published
 from compatkb.export.calendar import calendar_text
 from compatkb.export.graph import build_graph, graphml_text
 from compatkb.export.tables import Tables, read_tables
-from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
 
 Graph = Any  # networkx.MultiDiGraph
@@ -87,32 +85,6 @@ def test_json_holds_every_record(tables: Tables) -> None:
     }
     ipex = next(row for row in content["release"] if row["id"] == "ipex==2.4.0")
     assert (ipex["yanked"], ipex["eol"]) == (True, "2026-03-31")
-
-
-@pytest.mark.parametrize("whose", ["hostile", pytest.param("facts", marks=pytest.mark.long)])
-def test_csv_comes_back(whose: str, request: pytest.FixtureRequest) -> None:
-    """Every field of every table is read back to the letter; null and empty text both are empty."""
-    found = read_tables(request.getfixturevalue(whose))
-    for table in published.tables():
-        text = published.csv_text(table, found[table.name])
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
-        wanted = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found[table.name]]
-        assert [dict(sorted(row.items())) for row in rows] == [dict(sorted(row.items())) for row in wanted]
-
-
-def test_csv_is_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
-    """A folder holds a file for each table; writing again replaces them; other files are not touched."""
-    data = ("--data", str(hostile_directory(tmp_path / "hostile")))
-    hostile = Snapshot(locate(data[1]))
-    assert run("export", "--format", "csv", "--out", str(tmp_path / "a"), *data).code == 0
-    files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
-    assert files == published.csv_files(read_tables(hostile))
-    write_folder(tmp_path / "a", {"claim.csv": b"id"}, ours=lambda name: name in files)  # an older one is replaced
-    assert [path.name for path in (tmp_path / "a").iterdir()] == ["claim.csv"]
-    (tmp_path / "a" / "thesis.txt").write_text("mine", encoding="utf-8")
-    done = run("export", "--format", "csv", "--out", str(tmp_path / "a"), *data)
-    assert (done.code, "thesis.txt" in done.err) == (2, True)
-    assert (tmp_path / "a" / "thesis.txt").read_text(encoding="utf-8") == "mine"
 
 
 # -- graph --------------------------------------------------------------------------------------------------------
@@ -270,13 +242,9 @@ def test_last_day_of_all_has_no_next_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("export", "--format", "json", "--table", "claim"),
-        ("export", "--format", "csv"),
-        ("export", "--format", "csv", "--table", "nothing"),
         ("export", "--format", "json", "--product", "torch"),
         ("export", "--format", "yaml"),
         ("export",),
-        ("export", "--format", "csv", "--table", "claim", "--product", "torch"),
     ],
     ids=" ".join,
 )
@@ -296,7 +264,6 @@ def test_words_that_do_not_go_together(words: tuple[str, ...], run: Callable[...
             pytest.param(words, marks=pytest.mark.long)
             for words in (
                 ("json",),
-                ("csv", "--table", "claim"),
                 ("graphml", "--product", "ipex"),
             )
         ),
@@ -315,7 +282,7 @@ def test_hostile_directory_is_exported(run: Callable[..., Run], tmp_path: Path, 
     """--data exports another directory, in every form."""
     monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
     data = str(hostile_directory(tmp_path))
-    for words in (("json",), ("csv", "--table", "claim"), ("graphml",), ("ical",)):
+    for words in (("json",), ("graphml",), ("ical",)):
         done = run("export", "--format", *words, "--data", data)
         assert done.code == 0, done.err
         assert done.out
@@ -337,20 +304,16 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(UnavailableError, match="No space left"):
         write_file(target, b"newer")
-    with pytest.raises(UnavailableError, match="No space left"):
-        write_folder(tmp_path / "folder", {"a.csv": b"1"}, ours=lambda _: True)
     assert target.read_bytes() == b"new"
     assert {path.name for path in tmp_path.iterdir()} == {"out", "link"}
 
 
 def test_targets_of_the_wrong_kind(tmp_path: Path) -> None:
-    """A folder is no file, a file no folder, and a device is neither."""
+    """A folder is no file, and neither is a device."""
     (tmp_path / "file").write_bytes(b"x")
     with pytest.raises(UsageError, match="is no file"):
         write_file(tmp_path, b"")
     with pytest.raises(UsageError, match="is no file"):
         write_file(Path("/dev/null"), b"")
-    with pytest.raises(UsageError, match="is no folder"):
-        write_folder(tmp_path / "file", {}, ours=lambda _: True)
     with pytest.raises(UnavailableError):
-        write_folder(tmp_path / "none" / "folder", {}, ours=lambda _: True)
+        write_file(tmp_path / "none" / "file", b"")

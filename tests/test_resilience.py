@@ -114,7 +114,6 @@ WRITES: dict[str, tuple[str, ...]] = {
     "docs render": ("docs", "render", "page.md"),
     "build": ("build", "--out", "kb.sqlite"),
     "export json": ("export", "--format", "json", "--out", "kb.json"),
-    "export csv": ("export", "--format", "csv", "--out", "tables"),
     "schema": ("schema", "--out", "schemas"),
     "the cache": ASK,
 }
@@ -126,7 +125,7 @@ NEVER = 10_000
 
 @pytest.mark.long
 @pytest.mark.parametrize("moments", [(1, NEVER), pytest.param((0, 1, 2, 4, 7, NEVER), marks=pytest.mark.soak)], ids=len)
-@pytest.mark.parametrize("name", ["fmt", pytest.param("export csv", marks=pytest.mark.soak), "the cache"])
+@pytest.mark.parametrize("name", ["fmt", pytest.param("schema", marks=pytest.mark.soak), "the cache"])
 def test_kill_in_a_write_leaves_old_or_new(name: str, moments: tuple[int, ...], tmp_path: Path) -> None:
     """Killed (-9) just before a write, a command leaves each file as it was or as it shall be, and going on ends well."""
     words, kills = WRITES[name], 0

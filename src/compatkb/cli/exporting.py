@@ -15,8 +15,8 @@ from compatkb.output.terminal import show
 from compatkb.request.lookup import find_product
 from compatkb.store.reader import Snapshot
 
-TABLES = ("json", "csv", "schema")
-Exported = Literal["json", "csv", "graphml", "ical", "schema"]
+TABLES = ("json", "schema")
+Exported = Literal["json", "graphml", "ical", "schema"]
 
 
 def build(
@@ -42,21 +42,18 @@ def export(
         Exported,
         o.one_of("--format", "form of the output; schema is that of json", get_args(Exported)),
     ],
-    out: Annotated[str | None, o.value("--out", "FILE", "write there instead of standard output; csv: a folder")] = None,
-    table: Annotated[str | None, o.value("--table", "NAME", "csv: this table alone")] = None,
+    out: Annotated[str | None, o.value("--out", "FILE", "write there instead of standard output")] = None,
     product: Annotated[o.Words, o.value("--product", "PRODUCT", "graph and calendar: this product (repeatable)")] = None,
     data: o.Data = None,
 ) -> int:
     """Write one of the other forms, to a file or to standard output."""
-    _check(form, out, table, product)
+    if product and form in TABLES:
+        raise UsageError(f"--product works with graphml and ical; {form} is of everything")
     if form == "schema":
         from compatkb.export.tables import schema_text
 
         return _emit(schema_text(), out)
-    facts = open_data(data)
-    if form == "csv" and out and not table:
-        return _csv(facts, out)
-    return _emit(_text(facts, form, table, product or []), out)
+    return _emit(_text(open_data(data), form, product or []), out)
 
 
 def schema(
@@ -64,7 +61,7 @@ def schema(
     check: Annotated[bool, o.option("--check", "write nothing; print what differs and exit with 4")] = False,
 ) -> int:
     """Write the JSON Schemas of the data files, or say that they are stale."""
-    from compatkb.core.atomic_write import write_folder
+    from compatkb.core.atomic_write import write_file
     from compatkb.export.schemas import ENDING, schema_files, stale
 
     folder = Path(out)
@@ -72,21 +69,16 @@ def schema(
         difference = stale(folder)
         show(f"{difference}run `compatkb schema --out {folder}`\n" if difference else f"{folder}: fresh\n")
         return 4 if difference else 0
-    files = {name: text.encode() for name, text in schema_files().items()}
-    write_folder(folder, files, ours=lambda name: name.endswith(ENDING))
+    files = schema_files()
+    for name, text in files.items():
+        write_file(folder / name, text.encode())
+    for path in folder.glob(f"*{ENDING}"):
+        if path.name not in files:
+            path.unlink()
     return _wrote(out)
 
 
-def _check(form: str, out: str | None, table: str | None, product: o.Words) -> None:
-    if table and form != "csv":
-        raise UsageError("--table works with --format csv")
-    if product and form in TABLES:
-        raise UsageError(f"--product works with graphml and ical; {form} is of everything")
-    if form == "csv" and not (table or out):
-        raise UsageError("csv is many tables: give --out FOLDER, or --table NAME")
-
-
-def _text(facts: Snapshot, form: str, table: str | None, named: list[str]) -> str:
+def _text(facts: Snapshot, form: str, named: list[str]) -> str:
     products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
     if form == "graphml":
         from compatkb.export.graph import build_graph, graphml_text
@@ -96,18 +88,9 @@ def _text(facts: Snapshot, form: str, table: str | None, named: list[str]) -> st
         from compatkb.export.calendar import calendar_text
 
         return calendar_text(facts, products)
-    from compatkb.export.tables import csv_files, json_text, read_tables
+    from compatkb.export.tables import json_text, read_tables
 
-    return csv_files(read_tables(facts, table))[f"{table}.csv"].decode() if table else json_text(read_tables(facts))
-
-
-def _csv(facts: Snapshot, out: str) -> int:
-    from compatkb.core.atomic_write import write_folder
-    from compatkb.export.tables import csv_files, read_tables
-
-    files = csv_files(read_tables(facts))
-    write_folder(Path(out), files, ours=lambda name: name in files)
-    return _wrote(out)
+    return json_text(read_tables(facts))
 
 
 def _emit(text: str, out: str | None) -> int:

@@ -30,28 +30,6 @@ def make_file(target: Path, make: Callable[[Path], object]) -> None:
         new.replace(target)
 
 
-def write_folder(target: Path, files: Mapping[str, bytes], *, ours: Callable[[str], bool]) -> None:
-    """Put a folder with these files in the place of `target`, whose files must all be `ours`, or nothing be there.
-
-    Raises UsageError where something else is in the folder, UnavailableError where it cannot be written.
-    """
-    target = Path(os.path.realpath(target))
-    if target.exists() and not target.is_dir():
-        raise UsageError(f"{target}: is no folder, so nothing was written")
-    with _folder_beside(target) as folder:
-        there = sorted(os.listdir(target)) if target.exists() else []
-        if strange := [name for name in there if not ours(name)]:
-            raise UsageError(f"{target}: holds {strange[0]}, which is no file of ours; name an empty folder")
-        new = folder / "new"
-        new.mkdir()
-        for name, content in files.items():
-            with open(new / name, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        _swap(target, new, folder / "old")
-
-
 def write_tree(target: Path, files: Mapping[str, bytes], *, ours: str) -> None:
     """Put a folder with these files, by their paths, in the place of `target`: of nothing, or of a tree with the file `ours`.
 

@@ -1,8 +1,6 @@
-"""The published views: as one SQLite database, which describes itself, as one JSON document, or as CSV files."""
+"""The published views: as one SQLite database, which describes itself, or as one JSON document."""
 
-import csv
 import errno
-import io
 import json
 import sqlite3
 from contextlib import closing
@@ -22,7 +20,7 @@ _HEAD = f"""# The database
 
 `compatkb build` writes the knowledge base as one SQLite database, for people and their tools: sqlite-utils, Datasette,
 pandas, a shell. It is the compiled data that answers come from, with views that keep their names and columns.
-`compatkb export --format csv` and `--format json` give the same views but for those that answer questions.
+`compatkb export --format json` gives the same views but for those that answer questions.
 
 ```console
 $ compatkb build --out compatkb.sqlite
@@ -97,12 +95,9 @@ def tables() -> tuple[DatabaseView, ...]:
     return tuple(view for view in views() if view.columns)
 
 
-def read_tables(facts: Snapshot, *names: str) -> Tables:
-    """Return the rows of some tables, or of all; truths are 0 and 1. Raises UsageError for an unknown one."""
-    known = [table.name for table in tables()]
-    if unknown := [name for name in names if name not in known]:
-        raise UsageError(f"there is no table {unknown[0]!r}; there are {', '.join(known)}")
-    return read_views(facts, names or known)
+def read_tables(facts: Snapshot) -> Tables:
+    """Return the rows of all tables; truths are 0 and 1."""
+    return read_views(facts, [table.name for table in tables()])
 
 
 def json_text(rows: Tables) -> str:
@@ -139,20 +134,6 @@ def bundle_schema() -> dict[str, Any]:
 def schema_text() -> str:
     """Return the JSON Schema of `json_text`, as text."""
     return json.dumps(bundle_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def csv_files(rows: Tables) -> dict[str, bytes]:
-    """Return a CSV file for each of these tables, by file name."""
-    return {f"{table.name}.csv": csv_text(table, rows[table.name]).encode() for table in tables() if table.name in rows}
-
-
-def csv_text(table: DatabaseView, rows: list[Row]) -> str:
-    """Return rows of a table as CSV with a head line; null is an empty field."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [column.name for column in table.columns], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
 
 
 def _record(table: DatabaseView, row: Row) -> Row:

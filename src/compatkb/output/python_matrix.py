@@ -8,7 +8,6 @@ from compatkb.errors import UsageError
 from compatkb.output.documents import Edition
 from compatkb.output.screen import BLANK, Line, columns
 from compatkb.output.writers import Block, Links, Paragraph, Table, render
-from compatkb.output.writers import comma_separated as write_csv
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Element, Product
 
@@ -162,9 +161,3 @@ def markdown(table: PythonMatrix) -> str:
     """Return the table in Markdown."""
     foot = f"As of {table.edition.day}, data of {table.edition.data_date}."
     return render([*blocks(table), Paragraph(foot)], Links())
-
-
-def comma_separated(table: PythonMatrix) -> str:
-    """Return the table as CSV (RFC 4180, but with plain line ends); `yanked` is a column of its own."""
-    rows = ((row.release, "yes" if row.yanked else "no", *(cell.words for cell in row.cells)) for row in table.rows)
-    return write_csv([Table(("release", "yanked", *table.pythons), tuple(rows))])

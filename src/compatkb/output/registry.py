@@ -46,7 +46,7 @@ FORMS = {
     "eol": _from("output.catalog_screen", text="CatalogScreen.eol_lines", json="CatalogScreen.eol_json"),
     "changes": _from("output.changelog", text="changes_text", json="changes_json", markdown="changes_markdown"),
     "timeline": _from("output.timeline", text="text", json="payload", markdown="markdown"),
-    "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown", csv="comma_separated"),
+    "matrix": _from("output.python_matrix", text="matrix_lines", json="payload", markdown="markdown"),
     "check": _REPORTS,
     "migrate": _REPORTS,
 }

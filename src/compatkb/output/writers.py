@@ -3,8 +3,6 @@
 In Markdown the cells of tables say exactly what they are given, and links have their definitions.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -182,23 +180,3 @@ def _escaped(line: str) -> str:
 
 def _printable(line: str) -> str:
     return "".join(mark if mark.isprintable() or mark.isspace() else "" for mark in line)
-
-
-def comma_separated(blocks: Iterable[Block]) -> str:
-    """Return the tables alone, as CSV (RFC 4180, but with plain line ends); a blank line stands between two."""
-    out = []
-    for block in blocks:
-        if isinstance(block, Table):
-            text = io.StringIO()
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerows([block.head, *([_one_line(plain(cell)) for cell in row] for row in block.rows)])
-            out.append(text.getvalue())
-    return "\n".join(out)
-
-
-def _one_line(text: str) -> str:
-    return _shown(" ".join(text.split("\n")))
-
-
-def _shown(text: str) -> str:
-    return "".join(mark if mark.isprintable() or mark in "\n\t" else "" for mark in text)

@@ -239,7 +239,7 @@ class _Records:
             tag = next((name.rpartition(":")[2] for name in concerned), None)
             return ("compatkb", "show", dispute.owner, *([tag] if tag else ()))
         if dispute.kind == "channel":  # no product of its own shows it
-            return ("compatkb", "export", "--format", "csv", "--table", "dispute_position")
+            return ("compatkb", "changes", "--since", dispute.decided, "--until", dispute.decided, "--all")
         return ("compatkb", "features" if dispute.kind == "feature" else "show", dispute.owner)
 
     def known_since(self) -> dict[str, int]:
