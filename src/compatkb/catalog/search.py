@@ -1,6 +1,6 @@
 """Full-text search of the knowledge base: every word must match; names weigh more than remarks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from compatkb.core.names import SEARCH_WORD, close, word_key
@@ -70,17 +70,17 @@ def _of_kind(facts: Snapshot, wanted: Sequence[str], until: int) -> list[SearchR
     kinds = {kind for word in wanted if (kind := kind_of(word))}
     words = tuple(word for word in wanted if not kind_of(word))
     if not words:  # all that there is of a kind; of images that is one for each repository
-        return [record for kind in kinds for record in _all_of(facts, kind)]
+        return [record for kind in kinds for record in _wholes(facts.records_of_kind(kind))]
     records = facts.search_records(words, until) if kinds else ()
     key = word_key(" ".join(words))
     return sorted((record for record in records if record.kind in kinds), key=lambda record: _order(record, key))
 
 
-def _all_of(facts: Snapshot, kind: str) -> Iterable[SearchRecord]:
-    """Return the records of a kind; where they are parts of a whole, such as the tags of a repository, the whole."""
+def _wholes(records: Iterable[SearchRecord]) -> Iterator[SearchRecord]:
+    """Yield the records of a kind; where they are parts of a whole, such as the tags of a repository, the whole."""
     wholes: dict[str, list[SearchRecord]] = {}
-    for record in facts.records_of_kind(kind):
-        wholes.setdefault(record.title.partition(":")[0] if kind == "image" else record.title, []).append(record)
+    for record in records:
+        wholes.setdefault(record.title.partition(":")[0] if record.kind == "image" else record.title, []).append(record)
     for title, (first, *more) in wholes.items():
         yield first._replace(title=title, command=first.command.replace(first.title, title)) if more else first
 

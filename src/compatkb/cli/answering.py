@@ -1,6 +1,6 @@
 """Answers a request from the parameters of a command, however these were read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from compatkb.cli.opening import open_facts, patience
@@ -19,7 +19,6 @@ from compatkb.request.words import read_words
 
 if TYPE_CHECKING:
     from compatkb.core.clock import Clock
-    from compatkb.store.queries.provenance import Application
     from compatkb.store.reader import Snapshot
 
 EXPLAIN = "explain"
@@ -51,7 +50,10 @@ def answer(command: str, given: Mapping[str, Any]) -> int:
     request = make_request(facts, pins, words or (), device or (), clock, needs or (), given["route"])
     if min_age is not None:  # the whole of that day is out: installers compare to the second
         request = request._replace(uploaded_until=max(clock.day.toordinal() - min_age - 1, 1))
-    for application in _applications(facts, words or ()):
+    for word in words or ():
+        stands_for_another = read_words(facts, [word])[1] not in ([], [word])  # for the torch that it requires
+        if not stands_for_another or (application := facts.find_application(word)) is None:
+            continue
         name, ended = application.name, application.ended
         said = f"{name} is {application.state} since {ended}" if ended else f"this is about the torch that {name} needs"
         tell(f"remark: {said}: compatkb show {application.id}")
@@ -63,14 +65,6 @@ def answer(command: str, given: Mapping[str, Any]) -> int:
     if resolution.verdict == Verdict.UNKNOWN:
         return 0 if given["unknown"] == "ok" else UNKNOWN
     return int(resolution.verdict == Verdict.DOES_NOT_WORK)
-
-
-def _applications(facts: "Snapshot", words: Sequence[str]) -> "Iterator[Application]":
-    """Yield the applications among words."""
-    for word in words:
-        stands_for_another = read_words(facts, [word])[1] not in ([], [word])  # for the torch that it requires
-        if stands_for_another and (application := facts.find_application(word)):
-            yield application
 
 
 def _of_profile(

@@ -1,5 +1,6 @@
 """The command that checks claims against installers and interpreters."""
 
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,7 +91,8 @@ def validate(
     if files:
         raise UsageError(f"unexpected argument {files[0]!r}")
     facts = Snapshot(locate(directory))
-    _check_known(facts, python or [], channel)
+    _check_known("Python", python or (), facts.grid["python"])
+    _check_known("channel", (channel,), [record.id for record in facts.channels])
     today = parse_day(as_of) if as_of else current_day()
     products = tuple(find_product(facts, name).id for name in product or ())
     indexes = _indexes(index or [])
@@ -151,14 +153,10 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
-def _check_known(facts: "Snapshot", pythons: list[str], channel: str) -> None:
+def _check_known(what: str, named: Iterable[str], known: Sequence[str]) -> None:
     """Raise UsageError for a Python or a channel that the data do not have."""
-    if unknown := [name for name in pythons if name not in facts.grid["python"]]:
-        raise UsageError(f"unknown Python {unknown[0]!r}\n  known: {', '.join(facts.grid['python'])}")
-
-    channels = [record.id for record in facts.channels]
-    if channel not in channels:
-        raise UsageError(f"unknown channel {channel!r}\n  known: {', '.join(channels)}")
+    if unknown := [name for name in named if name not in known]:
+        raise UsageError(f"unknown {what} {unknown[0]!r}\n  known: {', '.join(known)}")
 
 
 def _indexes(named: list[str]) -> dict[str, str]:

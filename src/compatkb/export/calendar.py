@@ -4,9 +4,11 @@ The timeline has further ones, of things that are no product of the data.
 """
 
 import re
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from compatkb.store.queries.disputes import DisputeRecord
+from compatkb.store.queries.products import ReleaseRecord
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
@@ -26,7 +28,8 @@ def calendar_text(facts: Snapshot, products: tuple[str, ...] = ()) -> str:
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//compatkb//ends of life//EN", "CALSCALE:GREGORIAN"]
     lines.append(_property("NAME", "Ends of life"))
     lines.append(_property("X-WR-CALNAME", "Ends of life"))
-    for day, product, version, versions, precision, sources in _ends(facts, products):
+    whole = {product: details.eol for product, details in facts.every_product_details().items() if details.eol}
+    for day, product, version, versions, precision, sources in _ends(whole, facts.releases(), products):
         name = facts.products[product].name
         what = f"{name} {version}" if version else name
         about = [f"Last supported day of {what}."]
@@ -81,12 +84,11 @@ def _disputed(dispute: DisputeRecord) -> str:
     return f"Sources disagree on {dispute.about}: {sides}; {decided}."
 
 
-def _ends(facts: Snapshot, products: tuple[str, ...]) -> list[End]:
+def _ends(whole: dict[str, str], releases: Iterable[ReleaseRecord], products: tuple[str, ...]) -> list[End]:
     """Return the ends of life, sorted; version is empty for a whole product."""
-    whole = {product: details.eol for product, details in facts.every_product_details().items() if details.eol}
     ends: list[End] = []
     grouped: dict[str, End] = {}
-    for release in facts.releases():
+    for release in releases:
         product, last = release.product, release.eol
         if last is None or (products and product not in products):
             continue

@@ -1,7 +1,7 @@
 """Looks up what a name or a version word means: the product, the feature, the elements."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
 from operator import or_
 
@@ -11,7 +11,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Product
+from compatkb.store.records import CompleteScope, Element, Product
 from compatkb.store.suggestions import Suggestions, suggest
 
 OPERATORS = frozenset("<>=!~")
@@ -95,7 +95,7 @@ def find_versions(facts: Snapshot, product: Product, text: str) -> int:
         known = next((mask for each in spellings(product.id, text) if (mask := facts.word(product.id, each))), 0)
         return known or (_numbered(facts, product, text) if product.platform else 0)
     if not OPERATORS.isdisjoint(text):
-        return _matching(facts, product, text)
+        return _matching(product, facts.elements(product.id), text)
     normal = normal_version(product, text)
     return (facts.word(product.id, normal) or 0) if normal else 0
 
@@ -113,7 +113,7 @@ def find_matching(facts: Snapshot, product: Product, spec: str) -> int:
     Pre-releases are named as if they were installed. Products that are no packages have an order of their own.
     """
     if product.scheme != "pep440":
-        return _matching(facts, product, spec)
+        return _matching(product, facts.elements(product.id), spec)
     if (exact := re.fullmatch(r"==\s*v?(\d[^,*\s]*)", spec)) and (known := facts.word(product.id, exact[1], strict=True)):
         return known  # most pins; so much of PEP 440 needs no parser
     from compatkb.core.versions import matches
@@ -124,28 +124,26 @@ def find_matching(facts: Snapshot, product: Product, spec: str) -> int:
         raise UsageError(f"{product.id}: {error}") from None
 
 
-def _matching(facts: Snapshot, product: Product, spec: str) -> int:
+def _matching(product: Product, elements: Sequence[Element], spec: str) -> int:
     """Return the elements whose release a specifier names; needs the version parser, which plain words do without."""
     from compatkb.core.versions import Scheme, admits
 
     try:
         return sum(
-            1 << element.idx
-            for element in facts.elements(product.id)
-            if admits(Scheme(product.scheme), spec, element.release, element.version)
+            1 << element.idx for element in elements if admits(Scheme(product.scheme), spec, element.release, element.version)
         )
     except ValueError as error:
-        if product.scheme == "minor" and (mask := _minors(facts, product, spec)) is not None:
+        if product.scheme == "minor" and (mask := _minors(elements, spec)) is not None:
             return mask
         raise UsageError(f"{product.id}: {error}") from None
 
 
-def _minors(facts: Snapshot, product: Product, spec: str) -> int | None:
+def _minors(elements: Sequence[Element], spec: str) -> int | None:
     """Return the minors of which a specifier over patches (>=3.10.4) admits some patch; None for what is no specifier."""
     from compatkb.core.versions import admits_python
 
     try:
-        return sum(1 << element.idx for element in facts.elements(product.id) if admits_python(spec, element.version))
+        return sum(1 << element.idx for element in elements if admits_python(spec, element.version))
     except ValueError:
         return None
 
@@ -178,19 +176,22 @@ def is_newer(facts: Snapshot, product: Product, version: str) -> bool:
 
     Of such a version nothing is said: an absence counts below the newest known one alone. What is no version is not newer.
     """
-    return _is_above(facts, product, version) and not _has_ended(facts, product, version)
+    return _is_above(product, newest_known(facts, product.id), version) and not _has_ended(
+        product, facts.scopes_of(product.id), version
+    )
 
 
 def follows_the_last(facts: Snapshot, product: Product, version: str) -> bool:
     """Return whether a version is above the newest one of a product that gets no further ones: there never is such a one."""
-    return _is_above(facts, product, version) and _has_ended(facts, product, version)
+    return _is_above(product, newest_known(facts, product.id), version) and _has_ended(
+        product, facts.scopes_of(product.id), version
+    )
 
 
-def _is_above(facts: Snapshot, product: Product, version: str) -> bool:
+def _is_above(product: Product, newest: str | None, version: str) -> bool:
     from compatkb.core.versions import Scheme, parse
 
     scheme = Scheme(product.scheme)
-    newest = newest_known(facts, product.id)
     if scheme is Scheme.LISTED or newest is None:
         return False
     try:
@@ -199,12 +200,12 @@ def _is_above(facts: Snapshot, product: Product, version: str) -> bool:
         return False
 
 
-def _has_ended(facts: Snapshot, product: Product, version: str) -> bool:
+def _has_ended(product: Product, scopes: Iterable[CompleteScope], version: str) -> bool:
     """Return whether a list that ended for good has the place of a version."""
     from compatkb.core.versions import Scheme, admits
 
     scheme, public = Scheme(product.scheme), version.partition("+")[0]
-    ended = (scope for scope in facts.scopes_of(product.id) if scope.until == FOREVER and not scope.devices)
+    ended = (scope for scope in scopes if scope.until == FOREVER and not scope.devices)
     return any(admits(scheme, scope.spec, public) for scope in ended)
 
 

@@ -137,7 +137,8 @@ def choose(
         )
     known = list(known)
     fresh = {o.question for o in known if is_fresh(o, options.wanted.day, options.max_age)} if not options.again else set()
-    cells = _stale(facts, options, known) if options.stale else _planned(facts, options, known, stacks)
+    plan = ClaimPlan(facts, options.wanted)
+    cells = _stale(plan, options, known) if options.stale else _planned(plan, options, known, stacks)
     chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
     if options.only:
         chosen = [cell for cell in chosen if cell.id in options.only]
@@ -145,14 +146,13 @@ def choose(
 
 
 def _planned(
-    facts: Snapshot, options: ValidationOptions, known: list[Observation], stacks: Iterable[Claimed] | None
+    plan: ClaimPlan, options: ValidationOptions, known: list[Observation], stacks: Iterable[Claimed] | None
 ) -> list[ValidationCell]:
     """Return the cells of each stack at each level by each tool; symbols are read of pairs that nobody claims, too.
 
     A build whose wheel was seen to need no symbol of the other is paired with none.
     """
     loading: list[Level] = [level for level in options.levels if level is not Level.SYMBOLS]
-    plan = ClaimPlan(facts, options.wanted)
     given = plan.named(options.stacks) if stacks is None and options.stacks else stacks
     if given is not None:
         asked = [(stack, list(options.levels)) for stack in given]
@@ -178,18 +178,18 @@ def _unlinked(wanted: PlanScope, known: list[Observation]) -> set[tuple[str, str
     return {pin for observation in seen for pin in observation.packages.items()}
 
 
-def _stale(facts: Snapshot, options: ValidationOptions, known: list[Observation]) -> list[ValidationCell]:
+def _stale(plan: ClaimPlan, options: ValidationOptions, known: list[Observation]) -> list[ValidationCell]:
     """Return the cells that evidence older than `max_age` answers and that can still be asked, with what the data say now."""
     asked = [o for o in known if o.level in options.levels and not o.stubbed]
     old = [o for o in asked if not is_fresh(o, options.wanted.day, options.max_age)]
     cells = [cell_of(o) for o in sorted(old, key=lambda o: (o.checked, cell_of(o).id))]
     cells = [cell for cell in cells if not options.tools or cell.tool in options.tools]
-    return [replace(cell, claimed=_said_of(facts, options.wanted, cell)) for cell in cells]
+    return [replace(cell, claimed=_said_of(plan, cell)) for cell in cells]
 
 
-def _said_of(facts: Snapshot, wanted: PlanScope, cell: ValidationCell) -> str:
-    where = replace(wanted, platform=cell.platform, device=cell.device, channel=cell.index)
-    return ClaimPlan(facts, where).verdict_of(cell.packages, cell.python)
+def _said_of(plan: ClaimPlan, cell: ValidationCell) -> str:
+    where = replace(plan.wanted, platform=cell.platform, device=cell.device, channel=cell.index)
+    return ClaimPlan(plan.facts, where).verdict_of(cell.packages, cell.python)
 
 
 def validate(

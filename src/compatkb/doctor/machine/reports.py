@@ -34,7 +34,7 @@ def read_report(facts: Snapshot, text: str, origin: str) -> Machine:
     named = {read.product: read.version for read in reads if facts.products[read.product].distribution is None}
     if not packages and "python version" not in reader.pasted.plain:
         raise UsageError(f"{origin}: is neither JSON of `pip inspect` nor what a collect_env script prints")
-    return _collected(facts, text, origin, packages, named.get("python"))
+    return _collected(text, origin, packages, named.get("python"), _drivers(facts, text))
 
 
 def _inspected(text: str, origin: str) -> Machine:
@@ -60,7 +60,9 @@ def _inspected(text: str, origin: str) -> Machine:
 _MARKERS = ("python_version", "python_full_version", "sys_platform", "platform_release", "platform_machine")
 
 
-def _collected(facts: Snapshot, text: str, origin: str, packages: list[Installed], python: str | None) -> Machine:
+def _collected(
+    text: str, origin: str, packages: list[Installed], python: str | None, drivers: tuple[tuple[str, str], ...] | None
+) -> Machine:
     system = _value(text, r"OS") or ""
     platform = _value(text, r"Python platform") or ""
     glibc = re.search(r"glibc-?(\d+\.\d+)", _value(text, r"Libc version") or platform)
@@ -75,7 +77,7 @@ def _collected(facts: Snapshot, text: str, origin: str, packages: list[Installed
         glibc=glibc[1] if glibc else None,
         packages=tuple(packages),
         graphics=_graphics(text),
-        drivers=_drivers(facts, text),
+        drivers=drivers,
         sees_gpu=_SEEN.get(_value(text, r"Is XPU available") or ""),
         whole=False,
         patch=patch[0] if (patch := re.match(r"\d+\.\d+\.\d+", _value(text, r"Python version") or "")) else None,
