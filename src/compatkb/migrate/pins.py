@@ -62,6 +62,7 @@ class Pins:
         self.targets = MigrationTargets(queries.context, guide, queries)
         self.by_place: dict[tuple[str, int, int, str], list[PinFinding]] = {}
         self.removals: dict[str, Removals] = {}
+        self.bound: dict[str, str] = {}  # a place by file whose builds work with what has ended alone
         self.stuck: list[str] = []  # where a product has to be taken out by hand, so that the builds stay
 
     def findings(self, device: str | None, used: Mapping[str, str]) -> Iterator[Finding]:
@@ -138,7 +139,8 @@ class Pins:
                 continue
             asked = sources_of(plan, required.requirement.step, required.requirement, self.queries)
             elements = [e for e in self.queries.elements(allowed.product, allowed.mask) if e.channels]
-            only = asked.channels - {self.queries.own}
+            named = {address(use.url) for _, use in plan.environment.indexes if use.step == required.requirement.step}
+            only = (asked.channels or {c for url, c in self.queries.channels.items() if url in named}) - {self.queries.own}
             label = re.split(r"[,;]", allowed.text.partition("+")[2])[0]
             if not elements:  # a build that is in no list, by its label or the indexes that are asked
                 every = self.queries.facts.elements(allowed.product)
@@ -197,15 +199,23 @@ class Pins:
         open_ = device is None or bool(used) or locked
         if target and not (target.fits and target.known and set(self._beside(plan)) <= set(target.versions)):
             open_ = True
-        if target and not open_ and any(self._removed(required) is None for required in ended):
+        if not open_ and any(self._removed(required) is None for required in ended):
             open_ = True  # one that stays would meet a build that it does not go with
         if any(required.requirement.extras for required in ended):
             open_ = True  # what the extra brings would go with it
-        if any(use.step in self._steps_of_others(environment) for _, use in environment.indexes if self._ends(use)):
-            open_ = True  # what nothing is known of may be there for the index, or need what is discontinued
+        steps = {use.step for _, use in environment.indexes if self._ends(use)}
+        beside = next((one.name for one in self._others(environment) if one.step in steps), "")
+        open_ |= bool(beside)  # what nothing is known of may be there for the index, or need what is discontinued
         waits = next((f"; {place} must be migrated first" for place in used.values()), "")
+        waits = waits or (f"; {beside} beside it may need it" if beside else "")
         move = PlanMove(plan, device, target, waits, not open_)
         others = [r for r in plan.requirements if r.product.id not in self.guide.ended]
+        for required in others:
+            allowed = self.queries.allowed(required.product, [required.requirement.specifier])
+            builds = self.queries.elements(allowed.product, allowed.mask) if allowed else []
+            if builds and all(e.only_with & self.guide.ended.keys() for e in builds):
+                place = f"{required.document.path}:{required.located.statement.place.line}"
+                self.bound.setdefault(required.document.path, place)
         rest = [one for r in others if target and (one := self._moved(move, r, target)) is not None]
         exported = bool(rest) and any(is_exported(one.located.document.text) for one in rest)
         if move.whole and (exported or not all(one.edits for one in rest)):
@@ -219,10 +229,10 @@ class Pins:
         for one in rest:
             self._add(*(one if move.whole else one._replace(edits=())))
 
-    def _steps_of_others(self, environment: ProjectEnvironment) -> frozenset[int]:
-        """Return the steps that install packages from an index beside those that the data know."""
+    def _others(self, environment: ProjectEnvironment) -> Iterator[Requirement]:
+        """Yield what steps install beside what the data know."""
         own = (one for one in environment.reading.statements if isinstance(one, Requirement))
-        return frozenset(one.step for one in own if one.step and self.project.product(one.name, one.tool) is None)
+        return (one for one in own if one.step and self.project.product(one.name, one.tool) is None)
 
     def _target(
         self, device: str, own: list[str], project: list[str], system: str, beside: tuple[str, ...]
@@ -251,11 +261,14 @@ class Pins:
             fix = "name the device: --device"
         else:
             if target is not None and not target.fits:
-                message += f"; no {other.name} for {move.device} is known to work on the Python of this project"
+                message += (
+                    f"; no {other.name} for {move.device} is known to work on Python {target.python}, which this project runs"
+                )
                 fix = f"move to Python {' or '.join(target.stack.python)}, then to {other.id} {target.versions[other.id]}"
             elif target is not None and exported:
                 fix = f"install {other.id} {target.versions[other.id]} in a new environment, and export that"
             elif target is not None:
+                message += move.waits
                 fix = f"take it out; {other.id} {target.versions[other.id]} {target.where}"
             edit = self._removed(required) if move.whole else None
         sources = self.guide.ended_sources.get(product.id, ())
@@ -299,8 +312,16 @@ class Pins:
             edit = self._removed(required) if requirement.role is not RequirementRole.LOCKED else None
             return PinFinding(required.located, BUILD, message, "remove this pin", (), (edit,) if edit else ())
         main = {known.product for known in self.guide.ended.values()}
-        if requirement.tool == "conda" or (product.id not in main and product.role != Role.COMPANION):
+        if product.id not in main and product.role != Role.COMPANION:
             return None
+        if requirement.tool == "conda":
+            of_conda = any(one.requirement.tool == "conda" for one in self._ended_in(move.plan))
+            if not (of_conda and requirement.specifier and wanted):
+                return None
+            message = f"conda's {product.name} {requirement.specifier.removeprefix('==')} goes with a discontinued package"
+            return PinFinding(
+                required.located, BUILD, message, f"take {product.id}=={wanted} by pip, from {target.url}", (), ()
+            )
         allowed = self.queries.allowed(product, [requirement.specifier])
         builds = self.queries.elements(product.id, allowed.mask) if allowed and requirement.specifier else []
         if builds and all(target.stack.device not in e.devices for e in builds) and "+" in requirement.specifier:

@@ -77,15 +77,17 @@ class _Project:
                 findings.append(item.finding)
         coded = list(self._coded(programs, device, used))
         findings += pins.findings(device, used)
+        documented, left = self._documented(device, used)
         if stays := sorted(pins.installed() & used.keys()):
             waits = f"{used[stays[0]]} needs {self.asked.facts.products[stays[0]].name}"
         else:
-            waits = f"what {pins.stuck[0]} installs stays" if pins.stuck else ""
+            stuck = pins.stuck or ([] if pins.installed() else left)  # where documents alone install it, people follow them
+            waits = f"what {stuck[0]} installs stays" if stuck else ""
         findings += (_waiting(finding, waits) if waits else finding for finding in coded)
-        return [*findings, *self._setups(project), *self._documented(device, used)]
+        return [*findings, *self._setups(project), *documented]
 
-    def _documented(self, device: str | None, used: Mapping[str, str]) -> Iterator[Finding]:
-        """Yield what the code of documents installs, imports and runs; people write it, since documents show several ways."""
+    def _documented(self, device: str | None, used: Mapping[str, str]) -> tuple[list[Finding], list[str]]:
+        """Return what the code of documents installs, imports and runs, and where builds stay that need it."""
         products = (self.asked.facts.products[product] for product in self.guide.ended)
         names = {
             name for one in products if one.distribution for name in (one.distribution, one.distribution.replace("-", "_"))
@@ -98,7 +100,9 @@ class _Project:
         pins = Pins(Project(self.asked.facts, readings), ProjectQueries(self.asked), self.guide, self.device)
         told = list(pins.findings(device, used))
         for page, (document, reading) in zip(pages, readings, strict=True):
-            told += (item.finding for item in commands.command_findings(document, reading, self.guide, device))
+            told += (
+                item.finding._replace(edits=()) for item in commands.command_findings(document, reading, self.guide, device)
+            )
             for offset, line in (line for block in page.codes for line in block.lines if _IMPORT.match(line[1])):
                 if match := self.guide.module_pattern.search(line):
                     product = self.guide.modules[match[0]]
@@ -106,7 +110,9 @@ class _Project:
                     sources = self.guide.ended_sources.get(product, ())
                     start, end = offset + match.start(), offset + match.end()
                     told.append(document.finding(IMPORT, start, end, message, fix="take the import out", sources=sources))
-        yield from (finding._replace(edits=()) for finding in told)
+        left = {one.path for one in told if not one.edits}  # a document is written whole or not at all
+        told = [one._replace(edits=()) if one.path in left else one for one in told]
+        return told, [place for path, place in pins.bound.items() if path in left]
 
     def _programs(self, findings: list[Finding]) -> Iterator[Program]:
         for document in self.documents.values():

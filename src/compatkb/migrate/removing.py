@@ -10,7 +10,7 @@ from compatkb.parsers.statement import Include, IndexUse, ParsedFile, Requiremen
 
 LINES = ("requirements", "constraints")
 TABLES = ("pyproject", "setup.cfg")
-COMMANDS = ("dockerfile", "shell", "github", "gitlab", "notebook")
+COMMANDS = ("dockerfile", "shell", "github", "gitlab", "notebook", "markdown")
 _CONTINUED = re.compile(r"\\[ \t]*(?:\r\n?|\n)")
 _GLUE = re.compile(r"(?:[ \t]|\\[ \t]*(?:\r\n?|\n))*")
 _BACK = re.compile(r"(?<![ \t])(?:[ \t]|\\[ \t]*+(?:\r\n?|\n))*+\Z")
@@ -222,11 +222,16 @@ def _command(document: TextDocument, reading: ParsedFile, whole: TextSpan) -> Ed
         return None
     if reading.kind == "dockerfile":
         return Edit(start, last[1], "") if _RUN.fullmatch(before) else None
-    if before.strip():
+    if before.strip() and not (reading.kind == "markdown" and before.strip() == "$"):
         return None
-    if reading.kind == "shell":
-        return Edit(start, last[1], "") if _fits_between(document, start, last[1]) else None
-    return Edit(start, last[1], "") if _in_block(document, start, last[1]) else None
+    fits = {"shell": _fits_between, "markdown": _beside_others}.get(reading.kind, _in_block)
+    return Edit(start, last[1], "") if fits(document, start, last[1]) else None
+
+
+def _beside_others(document: TextDocument, start: int, end: int) -> bool:
+    """Return whether a fenced block keeps a line beside these."""
+    beside = (document.line(document.place(start).line - 1), document.line(document.place(end).line))
+    return any(line.strip() and not line.strip().startswith(("```", "~~~")) for line in beside)
 
 
 def _fits_between(document: TextDocument, start: int, end: int) -> bool:

@@ -17,13 +17,18 @@ _WORKS = (Verdict.WORKS, Verdict.WORKS_WITH_WARNINGS)
 
 
 class MigrationTarget(NamedTuple):
-    """A stack without the products that have ended; `fits` is false where it is not for the Python that was asked for."""
+    """A stack without the products that have ended, and the Python that was asked for, empty for any."""
 
     stack: Stack
     versions: Mapping[str, str]  # by product
     url: str  # the index that has its builds
     channel: str
-    fits: bool
+    python: str
+
+    @property
+    def fits(self) -> bool:
+        """Return whether the stack is for the Python that was asked for."""
+        return not self.python or self.python in self.stack.python
 
     @property
     def known(self) -> bool:
@@ -75,7 +80,7 @@ class MigrationTargets:
         channel = next((c for c in main.channels if c in self._queries.addresses), "")
         url = self._queries.addresses.get(channel, ("", ""))[0]
         versions = {element.product: element.version for element in stack.packages}
-        return MigrationTarget(stack, versions, url, channel, not python or python in stack.python)
+        return MigrationTarget(stack, versions, url, channel, python)
 
 
 VersionMention = tuple[str, str, tuple[str, ...]]
