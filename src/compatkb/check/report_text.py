@@ -14,6 +14,7 @@ from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError
 from compatkb.output.commands import POSIX, quote
+from compatkb.output.documents import json_text
 from compatkb.output.findings import count_text, findings_annotations
 from compatkb.output.messages import footer
 from compatkb.output.registry import Wanted
@@ -183,7 +184,7 @@ def finding_payload(finding: Finding, report: CheckReport) -> dict[str, object]:
 
 def report_json(shown: Shown, _: Wanted | None = None) -> str:
     """Return what was found as JSON text."""
-    return json.dumps(report_payload(shown), indent=2, ensure_ascii=False) + "\n"
+    return json_text(report_payload(shown))
 
 
 def rules_lines(rules: Iterable[CheckRule]) -> list[Line]:
@@ -212,7 +213,7 @@ def sarif_text(shown: Shown, _: Wanted | None = None) -> str:
         "properties": {"asOf": shown.dates["as_of"], "dataDate": shown.dates["data_date"]},
         "results": results,
     }
-    return _json({"$schema": _SCHEMA, "version": _SARIF, "runs": [run]})
+    return json_text({"$schema": _SCHEMA, "version": _SARIF, "runs": [run]})
 
 
 def _rule(name: str) -> dict[str, object]:
@@ -274,7 +275,7 @@ def _fingerprinted(report: CheckReport) -> Iterator[tuple[Finding, str]]:
 
 def gitlab_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return the report of code quality that GitLab shows in a merge request."""
-    return _json(
+    return json_text(
         [
             {
                 "description": finding.message + (f" (fix: {finding.fix})" if finding.fix else ""),
@@ -291,7 +292,3 @@ def gitlab_text(shown: Shown, _: Wanted | None = None) -> str:
 def github_text(shown: Shown, _: Wanted | None = None) -> str:
     """Return findings as workflow commands, which GitHub shows beside the lines of a pull request."""
     return findings_annotations(shown.report.findings, "")
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

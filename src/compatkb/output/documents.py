@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CitedSource = tuple[str, str | None]
 """A source as people read it, and its address."""
+_OBEYED = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
 
 
@@ -85,8 +86,8 @@ class Edition(NamedTuple):
 
 
 def json_text(content: object) -> str:
-    """Return a value as indented JSON, in Unicode, with a line end."""
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    """Return a value as indented JSON, in Unicode but for what a terminal obeys, with a line end."""
+    return _OBEYED.sub(lambda mark: json.dumps(mark[0])[1:-1], json.dumps(content, indent=2, ensure_ascii=False)) + "\n"
 
 
 _KINDS = {2: "usage", 3: "data", 5: "unavailable", 6: "gave-up", 7: "unknown"}
