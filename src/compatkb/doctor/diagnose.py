@@ -57,6 +57,7 @@ _GPUS_TOLD = re.compile(  # "4x Intel Arc Pro B70", "dual B60"
     r"\b(?:([1-9]) ?x|(two|dual|four|eight)) (?:intel )?(?:\(r\) )?(?:arc\b|b[5-7]0\b|data center gpu)"
 )
 _STEP = re.compile(r"\{(\w+)\}")
+_NODE = re.compile(r"crw-rw-{4}[+.]? \d \S{1,16} (\d{2,4}) 226, ?1\d\d")  # a render node whose group has no name there
 _GRAVE = ("wrong-result", "crash", "hang")
 _PACKAGES = (Role.PACKAGE, Role.COMPANION)
 _AS_LISTED = (SLOTS, INSTALLED, LISTED)
@@ -170,7 +171,7 @@ class _Diagnosing(StackFinder):
         if top.get("device") not in (None, *served):
             target = target._replace(foreign=top["device"])
         missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
-        missing = tuple(self._missing(versions)) if not candidates or not candidates[0].proven else ()
+        missing = tuple(dict.fromkeys(self._missing(versions))) if not candidates or not candidates[0].proven else ()
         diagnosis = Diagnosis(
             candidates, versions, unread, answer, missed, (), target=target, missing=missing, beside=beside,
             shown=None if candidates else self.pasted.failure(),
@@ -198,7 +199,8 @@ class _Diagnosing(StackFinder):
         name = system.rpartition("-")[2]
         told = [r for r in records if name != LINUX and name.startswith(r["form"].partition("{")[0])]
         told += [r for r in records if any(map(self.pasted.find_word, r["names"]))]
-        return {**next((r["steps"] for r in records if r["id"] == LINUX), {}), **(told[0]["steps"] if told else {})}
+        steps = {**next((r["steps"] for r in records if r["id"] == LINUX), {}), **(told[0]["steps"] if told else {})}
+        return {**steps, **({"gid": node[1]} if (node := _NODE.search(self.pasted.plain)) else {})}
 
     def _places(self, target: Target) -> set[str]:
         """Return the systems for which steps are said: that of the text, else every one, and a container."""
@@ -227,7 +229,9 @@ class _Diagnosing(StackFinder):
         One whose conditions are all named comes before every other cause. A text names a release that an issue is about, or
         shows a sign that is of that issue alone; of an issue without signs it has the words of the title.
         """
-        reads = installed(versions)
+        works = {(read.product, read.version) for read in self.reader.working()}
+        every = installed(versions)
+        reads = tuple(r for r in every if (r.product, r.version) not in works) or every  # what works elsewhere is not there
         place = Surroundings({}, self._masks(versions), False)
         told = {r.product: tuple(o.version for o in reads if o.product == r.product) for r in reads}
         place = place._replace(versions=told | self._gpus_together())
@@ -341,9 +345,11 @@ class _Diagnosing(StackFinder):
             return False
         if record["needs_build"] and self._is_of_other_build(record["needs_build"], versions):
             return False
-        build = record["unless_build"]
+        return not self._has_build(record["unless_build"], versions)
+
+    def _has_build(self, device: str | None, versions: tuple[Read, ...]) -> bool:
         labels = [read.version.partition("+")[2] for read in installed(versions) if read.product == self.main]
-        return not (build and build in labels)
+        return bool(device) and device in labels
 
     def _is_of_other_build(self, device: str, versions: tuple[Read, ...]) -> bool:
         """Return whether a text lists a package as a build that is not for a device, of a release that has one for it."""
@@ -421,10 +427,14 @@ class _Diagnosing(StackFinder):
         for name, record in causes.items():
             if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and others):
                 weights[name] = weights.get(name, 0) + _SILENT - _LEAST * record["denied"]
+            if self._has_build(record["other_build"], versions) and self._is_of_other_build(record["other_build"], versions):
+                weights[name] = weights.get(name, 0) + _SILENT
         works = answer is not None and answer.verdict.is_usable
         for name, record in ((name, causes[name]) for name in weights):
             if record["kind"] in denied:
-                weights[name] += _DENIED
+                weights[name] += _DENIED * (
+                    1 + (record["denied"] and record["kind"] == "machine")
+                )  # a kernel that denies explains it
             elif (
                 works
                 and record["kind"] == "version"
@@ -516,9 +526,10 @@ class _Diagnosing(StackFinder):
             yield "traceback"
         if not any(self.facts.products[product].role in _PACKAGES for product in named):
             yield "packages"
+        of_windows = any(read.product == SYSTEM and self.facts.family(read.version) == WINDOWS for read in versions)
         for kind, products in _PARTS_MISSED.items():
             if not named.intersection(products):
-                yield kind
+                yield WINDOWS if of_windows and kind != "gpu" else kind
 
     # -- what cures ---------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,7 @@ _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero 
 _WINDOWS = re.compile(DRIVER.pattern + r"|driver[^\n\d]{0,20}101\.(\d{4})(?!\d)")
 _MOST = 64  # PCI ids that are looked up
 _FEW = 4  # versions of one part
+_WIDE = 2  # a name of words that more families than these have, such as Intel Graphics, means none of them
 
 Shown = dict[str, dict[str, int]]
 """Values by the kind of evidence for them, each with a line."""
@@ -235,9 +236,19 @@ def _names(facts: Snapshot, product: Product) -> tuple[dict[str, str], frozenset
     """Return systems, or the families that have a device beside the CPU, by each name that means one alone; how names end."""
     elements, devices = facts.elements(product.id), facts.hardware_devices()
     names = {}
+    told = [
+        (release.version, _TOKEN.findall(plain(alias)))
+        for release in facts.releases_of(product.id)
+        for alias in release.aliases
+    ]
+    families: dict[str, set[str]] = defaultdict(set)
+    for version, tokens in told:
+        for token in tokens:
+            families[token].add(version)
+    wide = {"".join(tokens) for _, tokens in told if all(len(families[token]) > _WIDE for token in tokens)}
     for name in facts.names(product.id):
         mask = facts.word(product.id, name) or 0
         family = elements[mask.bit_length() - 1].version if mask and mask & (mask - 1) == 0 else ""
-        if family and (product.id != HARDWARE or devices.get(family, ())[:1] not in ((), ("cpu",))):
+        if family and (product.id != HARDWARE or (name not in wide and devices.get(family, ())[:1] not in ((), ("cpu",)))):
             names["".join(_TOKEN.findall(name))] = family
     return names, frozenset(name[at:] for name in names for at in range(len(name)))

@@ -44,6 +44,7 @@ _WORKS = re.compile(
     r"[ :(*']{1,4}(?:the )?(?:older |newer |previous )?$"
 )
 _NOT_WORKING = re.compile(r"(?:n't|not|never|no longer|stop\w{0,4}|fail\w{0,3}|broken|regress\w{0,5})\b[^.;,\n]{0,30}$")
+_CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
 _WORKED = re.compile(
     r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
     r"(?:works?|worked|(?:is|was) (?:fine|ok)|passes|passed|good|ok)\b(?! around)"
@@ -174,7 +175,12 @@ class VersionReader(KnownData):
     def _is_said_to_work(self, at: int, end: int) -> bool:
         text = self.pasted.plain
         before = text[max(text.rfind("\n", 0, at) + 1, at - 80) : at]
-        return bool((_WORKS.search(before) and not _NOT_WORKING.search(before)) or _WORKED.match(text, end))
+        good = _WORKS.search(before)
+        said = bool(good and not _NOT_WORKING.search(before))
+        if good and good[0].startswith(("upgrad", "updat")):
+            is_cure = bool(_CURED.search(before) or _CURED.search(text, end, end + 60))
+            said = said and is_cure is not (" from " in good[0])
+        return said or bool(_WORKED.match(text, end))
 
     def shape(self, product: str, text: str) -> str:
         """Return a version as its product writes it: Python 311 is 3.11, 3.11.7.final.0 is 3.11.7; numbers have no tail."""

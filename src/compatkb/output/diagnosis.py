@@ -29,6 +29,7 @@ _MISSING = {
     "packages": "`pip list`",
     "gpu": "the GPU (lspci -nn | grep -i vga)",
     "kernel": "the kernel (uname -r)",
+    "windows": "the graphics driver (Device Manager)",
     "runtime": "the compute runtime (clinfo | grep -i version)",
 }
 

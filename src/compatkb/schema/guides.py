@@ -76,6 +76,7 @@ class CauseEntry(Record):
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
     unless_free: bool = False  # it is not this where the text says that more memory was free than it asked for
     unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
+    other_build: DeviceId | None = None  # it holds as well where a package is for other devices, and torch is for this one
     needs_build: DeviceId | None = None  # it is not this where a package that the text lists is a build for other devices
     update: tuple[ProductId, ...] = ()  # parts of a machine whose newest release is the way out where the text has an older
     do_for: dict[Id, tuple[Line, ...]] = {}  # by device, system or `container`: not said to texts about another
@@ -147,7 +148,9 @@ class SymptomFile(Record):
         named = {weight.cause for symptom in self.symptom for weight in symptom.causes}
         if named - known:
             raise ValueError(f"{', '.join(sorted(named - known))}: no such cause in this file")
-        unnamed = known - named - {cause.id for cause in self.cause if cause.denied or cause.works_elsewhere}
+        unnamed = (
+            known - named - {cause.id for cause in self.cause if cause.denied or cause.works_elsewhere or cause.other_build}
+        )
         if unnamed:
             raise ValueError(f"{', '.join(sorted(unnamed))}: no symptom names this cause")
         return self
