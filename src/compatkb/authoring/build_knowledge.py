@@ -10,10 +10,9 @@ from compatkb.authoring.build_kinds import builds_of, keep_kinds_apart
 from compatkb.authoring.disputes import find_problems, leave_open, lost_claims
 from compatkb.authoring.feature_products import clashes, own_builds, product_files
 from compatkb.authoring.hardware_support import mark_gaps, support_alike_hardware, support_any_hardware, support_other_systems
-from compatkb.authoring.index_requirements import index_edges, required_always
+from compatkb.authoring.index_requirements import index_edges, required_always, shared_imports
 from compatkb.authoring.knowledge_base import Knowledge, KnowledgeEdge, KnowledgeElement, SourcedClaim, python_term, split_term
 from compatkb.authoring.loader import PACKAGES, DataProblem, Files
-from compatkb.authoring.shared_imports import shared_imports
 from compatkb.authoring.timeline import date_events
 from compatkb.authoring.wheel_platforms import place
 from compatkb.core.platforms import Grid

@@ -36,8 +36,7 @@ def show_record(
     data: o.Data = None,
 ) -> int:
     """Show what the data hold of a product, a version, an application, an image repository or a tag."""
-    from compatkb.output import applications
-    from compatkb.output.catalog_screen import CatalogScreen
+    from compatkb.output.catalog_screen import CatalogScreen, application_json, application_screen
     from compatkb.output.features import asked_features
 
     facts, clock = open_facts(data, as_of)
@@ -52,7 +51,7 @@ def show_record(
         show(edition.document(content) if as_json else lines(content, edition, Names(facts), why=why))
         return 0
     if version is None and facts.product(product) is None and (application := facts.find_application(product)):
-        made = applications.application_json if as_json else applications.application_screen
+        made = application_json if as_json else application_screen
         show(made(application, edition))
         return 0
     name, wanted = read_release(facts, product, version)

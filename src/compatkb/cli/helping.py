@@ -140,12 +140,11 @@ def verify(
     """Import torch in the active environment and ask whether its device can be used; 0 where it can, else 1."""
     from compatkb.doctor.diagnose import diagnose as look
     from compatkb.doctor.known_machine import KnownMachine
-    from compatkb.doctor.machine.interpreter import active
-    from compatkb.doctor.machine.running import run_check
+    from compatkb.doctor.machine.interpreter import active, run_check
     from compatkb.output.diagnosis import diagnosis_lines, present_diagnosis
+    from compatkb.output.doctor_report import verification_json, verification_lines
     from compatkb.output.documents import Edition
     from compatkb.output.labels import Names
-    from compatkb.output.verification import verification_json, verification_lines
 
     facts, clock = open_facts(data, as_of)
     interpreter = python or active(os.environ, Path.cwd())

@@ -1,4 +1,4 @@
-"""The screens of `show`, `list` and `eol`: what a product or a release is, what there is, and what ends when."""
+"""The screens of `show`, `list` and `eol`: what a product, release or application is, what there is, and what ends when."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from operator import or_
 
 from compatkb.output import disputes, messages
 from compatkb.output.catalog import Catalog, Content
+from compatkb.output.documents import Edition, short, source_payloads
 from compatkb.output.features import release_lines as feature_lines
 from compatkb.output.issue_text import spec_in_words
 from compatkb.output.labels import DEVICE, HARDWARE, SYSTEM, ranges, series_of
@@ -19,6 +20,7 @@ from compatkb.output.screen import (
     Line,
     Row,
     columns,
+    command,
     fitted,
     height_of,
     labelled,
@@ -27,6 +29,7 @@ from compatkb.output.screen import (
 )
 from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import find_versions
+from compatkb.store.queries.provenance import Application
 from compatkb.store.records import Product
 
 _NEWEST = 10
@@ -482,3 +485,34 @@ def _said(record: Content | str) -> str:
 
 def _over(last_day: str, day: date) -> str:
     return " (over)" if last_day < day.isoformat() else ""
+
+
+_SERVED = {"yes": "supported", "partly": "supported in part", "no": "not supported"}
+
+
+def application_screen(application: Application, edition: Edition) -> list[Line]:
+    """Return what an application does on Intel GPUs, what it requires, how it is installed and where that was read."""
+    state = f", {application.state} {application.ended}" if application.ended else ""
+    head = wrapped(f"{application.name}   application{state}", "", "  ", "heading")
+    by = f" by {listed(application.by)}" if application.by else ""
+    since = f", since {application.since}" if application.since else ""
+    blocks = [Block(head), Block([BLANK])]
+    if application.install:
+        blocks.append(Block([command(application.install), BLANK]))
+    sources = "" if application.install else "; ".join(short(source) for source in application.sources)
+    blocks += labelled_rows(
+        [
+            ("evidence", f"Intel GPU: {_SERVED[application.xpu]}{by}{since}", 0),
+            ("requires", ", ".join(application.requires), 0),
+            ("known issues", application.note, 1),
+            ("known issues" if application.note else "", sources, 2),
+        ]
+    )
+    more = [f"compatkb resolve {application.id} HARDWARE"] if application.xpu != "no" else []
+    return fitted([*blocks, Block(edition.footer(*more))])
+
+
+def application_json(application: Application, edition: Edition) -> str:
+    """Return an application for programs."""
+    content = {**application._asdict(), "sources": source_payloads(application.sources)}
+    return edition.document({"application": content})

@@ -8,7 +8,8 @@ from typing import Any
 
 from compatkb.core.findings import Severity
 from compatkb.core.record import record
-from compatkb.doctor.known_machine import Remark, Seen
+from compatkb.doctor.known_machine import DeviceCheck, Remark, Seen
+from compatkb.doctor.machine.interpreter import CheckRun
 from compatkb.doctor.verdict import Examination
 from compatkb.engine.known_issues import Surroundings
 from compatkb.output import commands, messages
@@ -268,3 +269,19 @@ def _commands(view: ExaminationView) -> list[str]:
     proof = commands.proof_command(view.best) if view.best and lines else None
     python = quote([view.examination.machine.command])
     return [*lines, *([python + proof.removeprefix("python")] if proof else [])]
+
+
+def verification_lines(python: str, module: str, device: str, run: CheckRun) -> list[Line]:
+    """Return whether a device can be used by a module of an interpreter, and what to look at where it cannot."""
+    if run.version is None:
+        last = next((line for line in reversed(run.text.splitlines()) if line.strip()), "it printed nothing")
+        return wrapped(f"✗ fails   {module} cannot be imported by {python}: {last.strip()}", "", "  ", "does-not-work")
+    if not run.usable:
+        head = f"✗ fails   {module} {run.version} is imported, but it can use no {device} here"
+        return [*wrapped(head, "", "  ", "does-not-work"), *labelled("fix", "`compatkb doctor` says what is missing")]
+    return wrapped(f"✓ verified   {module} {run.version} runs on {device} ({python})", "", "  ", "works")
+
+
+def verification_json(edition: Edition, python: str, check: DeviceCheck, run: CheckRun) -> str:
+    """Return what a run showed for programs."""
+    return edition.document({"python": python, "device": check.device, "module": check.module, **run._asdict()})
