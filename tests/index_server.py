@@ -120,6 +120,12 @@ def served(file: IndexFile) -> list[Served]:
         for name in names:
             found.append(wheel(name, release.requires, **said) if name.endswith(".whl") else Served(name, **said))
             found[-1].yanked = reason
+    for one in file.metadata:
+        for version in one.versions:
+            stem = f"{file.distribution.replace('-', '_')}-{version}"
+            whole = wheel(f"{stem}-py3-none-any.whl", one.requires or (), requires_python=one.requires_python)
+            found.append(Served(f"{stem}.tar.gz", requires_python=one.requires_python) if one.requires is None else whole)
+            found[-1].yanked = "a reason" if version in one.yanked else None
     return found
 
 

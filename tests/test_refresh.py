@@ -146,6 +146,25 @@ def test_new_release_is_read(data: Path, index: Index, way: str, as_json: bool) 
     assert ask(data, index).changes == ()
 
 
+def test_what_is_no_product_keeps_bounds_alone(data: Path, index: Index) -> None:
+    """Of a distribution without a product bounds are kept, each once, also what is no requirement; nothing is read twice."""
+    path = data / "index" / "shaft.toml"
+    path.write_text('distribution = "shaft"\nseen = 2026-11-01\n', encoding="utf-8")
+    asked = {"1.2": ("gear (>=1.0)", "oil"), "1.1": ("oil", 'pump>2; extra == "x"', "gear>=1.0"), "1.0": ("gear (>=1.9.*)",)}
+    wheels = [wheel(f"shaft-{version}-py3-none-any.whl", requires) for version, requires in asked.items()]
+    index.projects["shaft"] = [*wheels, Served("shaft-0.9.tar.gz")]
+    outcome = ask(data, index)
+    first, second, third = proposed(outcome).metadata
+    assert (first.versions, first.requires) == (("1.2", "1.1"), ("gear>=1.0",))
+    assert (second.versions, second.requires) == (("1.0",), ("gear (>=1.9.*)",))
+    assert (third.versions, third.requires) == (("0.9",), None)
+    assert [note for note in outcome.notes if note.distribution == "shaft"] == []
+    write(outcome.changes)
+    index.asked.clear()
+    assert ask(data, index).changes == ()
+    assert [path for _, path, _ in index.asked if path.endswith(".whl")] == []
+
+
 def test_whole_wheel_is_never_read(data: Path, index: Index) -> None:
     """Of a large wheel only its end and its metadata are fetched."""
     index.projects["some-engine"].append(wheel(TWO, ("gear==1.1",), padding=3 << 20))

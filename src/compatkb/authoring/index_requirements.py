@@ -38,6 +38,23 @@ def _read(text: str) -> Required | None:
     return Required(_normal(requirement.name), str(requirement.specifier), is_exact, str(requirement.marker or ""))
 
 
+def is_unreadable(text: str) -> bool:
+    """Return whether a requirement of metadata is none (PEP 508): pip passes over such a release."""
+    return _read(text) is None
+
+
+def bounds_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the bounds that hold without extras in one form and order, and what is no requirement as it is written."""
+    written = set()
+    for text in texts:
+        one = required_always(text)
+        if one and one.spec:
+            written.add(f"{one.name}{one.spec}{one.marker and f'; {one.marker}'}")
+        elif is_unreadable(text):
+            written.add(text)
+    return tuple(sorted(written))
+
+
 @lru_cache(maxsize=16384)
 def required_always(text: str) -> Required | None:
     """Return a requirement that holds without extras; None for another, and for what is none: lint reports that."""

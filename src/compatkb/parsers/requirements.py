@@ -64,7 +64,8 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
     if behind := _INDEX_BEHIND.search(text):
         name, url = behind.groups()
         reading.problem(place, f"pip passes over {name} behind a requirement, and uv refuses it; give it its own line")
-        reading.add(IndexUse(place=place, text=text, url=url, style=INDEXES[name], step=STEP))  # as it is meant
+        style = "extra-index-url" if INDEXES[name] == "index-url" else INDEXES[name]  # as it is meant: for this package
+        reading.add(IndexUse(place=place, text=text, url=url, style=style, step=STEP))
     hashed = "--hash" in text
     bare = _TRAILING.split(text, maxsplit=1)[0].strip()
     derived = _VARIABLE.search(bare) is not None

@@ -1,15 +1,16 @@
 """Compares what the data hold of a distribution with what the index lists: pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from packaging.version import Version
 
+from compatkb.authoring.index_requirements import bounds_of
 from compatkb.core.platforms import is_of_use
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata, differences, whole_seconds
-from compatkb.schema import IndexFile, IndexRelease, IndexYank
+from compatkb.schema import IndexFile, IndexRelease, IndexYank, SharedMetadata
 
 Kind = Literal["unnamed", "yanked", "unyanked", "gone", "differs", "unread", "undated", "new-file", "not-checked"]
 
@@ -39,7 +40,9 @@ class RecordedDistribution:
 
     def known(self) -> dict[Version, IndexRelease]:
         """Return the recorded releases by version."""
-        return {Version(release.version): release for release in self.recorded.release} if self.recorded else {}
+        return (
+            {Version(one.version): one for one in (*self.recorded.release, *_unfolded(self.recorded))} if self.recorded else {}
+        )
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,10 @@ def plan(subject: RecordedDistribution, listed: IndexPage, changed: Mapping[str,
         releases[version] = files
         recorded = known.get(version)
         names = {file.entry.name for file in files}
-        is_read = recorded is not None and recorded.file in names and not subject.reads_again
+        is_read = recorded is not None and (subject.product is None or recorded.file in names) and not subject.reads_again
         if subject.reads_requirements and not is_read and (main := _main_wheel(recorded, files)):
-            wheels[version] = (main,) if version in known else (main, *_others(main, files))
+            is_alone = version in known or subject.product is None
+            wheels[version] = (main,) if is_alone else (main, *_others(main, files))
     return Plan(releases, wheels)
 
 
@@ -160,10 +164,44 @@ def propose(
         if version not in release_by_version and _wanted(subject, version) and _uploaded(files, changed) is None:
             proposal.note("undated", "not recorded: nothing says when it was uploaded", str(version))
     releases = tuple(release_by_version[version] for version in sorted(release_by_version, reverse=True))
-    if subject.recorded and releases == subject.recorded.release:
-        return subject.recorded, tuple(proposal.notes)
     name = subject.recorded.distribution if subject.recorded else subject.distribution
-    return IndexFile(distribution=name, seen=today, release=releases), tuple(proposal.notes)
+    after = IndexFile(distribution=name, seen=today, release=releases)
+    if subject.product is None:
+        after, proposal.notes = _folded(after), []
+    if subject.recorded and (after.release, after.metadata) == (subject.recorded.release, subject.recorded.metadata):
+        return subject.recorded, tuple(proposal.notes)
+    return after, tuple(proposal.notes)
+
+
+def _folded(file: IndexFile) -> IndexFile:
+    """Return the file of a distribution that is no product: what its metadata say, each once."""
+    alike: dict[tuple[str, tuple[str, ...] | None], list[IndexRelease]] = {}
+    for release in file.release:
+        alike.setdefault((release.requires_python, bounds_of(release.requires) if release.file else None), []).append(release)
+    metadata = tuple(
+        SharedMetadata(
+            versions=tuple(one.version for one in several),
+            yanked=tuple(one.version for one in several if one.yanked),
+            requires_python=python,
+            requires=requires,
+        )
+        for (python, requires), several in alike.items()
+    )
+    return file.model_copy(update={"release": (), "metadata": metadata})
+
+
+def _unfolded(file: IndexFile) -> Iterator[IndexRelease]:
+    """Yield the releases of a distribution that is no product, without what is not kept of them."""
+    for one in file.metadata:
+        for version in one.versions:
+            yield IndexRelease(
+                version=version,
+                uploaded=datetime(file.seen.year, file.seen.month, file.seen.day, tzinfo=UTC),
+                yanked=IndexYank(files="all", seen=file.seen) if version in one.yanked else None,
+                requires_python=one.requires_python,
+                requires=one.requires or (),
+                file=None if one.requires is None else version,
+            )
 
 
 @dataclass

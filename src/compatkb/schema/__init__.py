@@ -9,7 +9,16 @@ from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
 from compatkb.schema.feed import DeviceFeed, Feed, KernelFeed, TagFeed
 from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, PackagesFile, SymptomFile
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
-from compatkb.schema.index import Channel, ChannelFile, IndexFile, IndexRelease, IndexYank, RouteEntry, RouteFile
+from compatkb.schema.index import (
+    Channel,
+    ChannelFile,
+    IndexFile,
+    IndexRelease,
+    IndexYank,
+    RouteEntry,
+    RouteFile,
+    SharedMetadata,
+)
 from compatkb.schema.issue import Effect, ExceptionFile, Exemption, IssueEntry, IssueFile, IssueState
 from compatkb.schema.product import (
     AdvisoryEntry,

@@ -29,12 +29,22 @@ class IndexRelease(Record):
     file: Text | None = None  # the wheel whose metadata was read
 
 
+class SharedMetadata(Record):
+    """What the metadata of some releases say, newest first; `requires` is None where no wheel has any to read."""
+
+    versions: tuple[Text, ...]
+    yanked: tuple[Text, ...] = ()
+    requires_python: str = ""
+    requires: tuple[Text, ...] | None = None
+
+
 class IndexFile(Record):
-    """A file of data/index/: what the default index says of one distribution."""
+    """A file of data/index/: what the default index says of one distribution; of one that is no product `metadata` alone."""
 
     distribution: Text
     seen: date
     release: tuple[IndexRelease, ...] = ()
+    metadata: tuple[SharedMetadata, ...] = ()
 
 
 class Channel(Record):

@@ -54,7 +54,7 @@ def references(subject: LintSubject) -> Iterator[LintProblem]:
             yield LintProblem(seen, (), message)
     distributions = {str(canonicalize_name(f.product.distribution)) for _, f in subject.products if f.product.distribution}
     for document, file in subject.index:
-        if str(canonicalize_name(file.distribution)) not in distributions:
+        if file.release and str(canonicalize_name(file.distribution)) not in distributions:
             yield LintProblem(document, ("distribution",), f"no product has the distribution {file.distribution}")
 
 

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from compatkb.check.project.alternatives import requirement_of
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.index_contents import cited
 from compatkb.check.project.indexes import index_option, named, sources_of
@@ -152,7 +153,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             else named(sources.extra[0], queries)
         )
         message = f"{meant} is for {device}, and installers take {name} {taken.version} here, which is not for {device}"
-        fix = f"pin =={near.version}" + (f" with {option}" if option else "")
+        fix = f"pin {requirement_of(near, queries)}" + (f" with {option}" if option else "")
         yield at(installed.parts[-1].located, PLAIN, message, sources=cited(queries, near), fix=fix)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREAD, UNREADABLE
-from compatkb.check.project import builds, index_rules, issues, packages, pairs, pins, resolution
+from compatkb.check.project import builds, index_rules, issues, metadata, packages, pairs, pins, resolution
 from compatkb.check.project.documented import files_with_an_index, is_frozen, is_never_started, is_of_a_machine
 from compatkb.check.project.environments import MOST_STATEMENTS, LocatedStatement, Project
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, install_plans, is_supported
@@ -24,7 +24,7 @@ _PACKAGE = re.compile(r"^[ \t]*[\w.-]+[ \t]*[=<>~!]", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _LABEL = re.compile(r"\+[\w.]+")
 
-TOPICS = (builds, index_rules, issues, packages, pairs, pins)
+TOPICS = (builds, index_rules, issues, metadata, packages, pairs, pins)
 """The modules whose checks are in the registries of install plans once they are imported; a new one is named here."""
 
 RULES: tuple[CheckRule, ...] = (*SETTINGS.rules, *ENVIRONMENTS.rules)

@@ -16,6 +16,7 @@ from compatkb.check.project.install_plan import (
     holds,
     systems_of,
 )
+from compatkb.check.project.pinned_set import release_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.project.resolution import replacement
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
@@ -147,6 +148,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if not asked.known and not is_final and (is_labelled or not asked.named):
         return  # of other indexes the data have no list, of pages of links none of the builds of a release
     if is_newer(queries.facts, product, version):
+        if release_of(required.requirement.name, version, queries):
+            return  # the index has it, and nobody wrote it down
         known = f"the newest known is {newest_known(queries.facts, product.id)}"
         message = (
             f"{product.name} {version} is newer than these data ({queries.facts.meta['data_date']}), {NOT_JUDGED}; {known}"
@@ -430,6 +433,20 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     is_recent = not is_old and all((e.since or queries.day) > queries.day - _RECENT for e in refused)
     is_refused = is_old and queries.requires_other_python(allowed, Pythons(sum(1 << e.idx for e in refused)))
     level = Severity.ERROR if is_refused else Severity.WARNING if is_old or by_the_pin else Severity.INFO
+    if (group := installed.requirements[-1].requirement.group) != MAIN:  # the project installs without it
+        others = [
+            one.allowed for one in plan.final.values() if one.requirements and one.requirements[-1].requirement.group == MAIN
+        ]
+        if all(any(queries.has_nothing_for(one, e) for one in others if one.text) for e in refused):
+            return  # told of what is always installed
+        sign, edge = (">=", fit[0]) if is_old else ("<", refused[0])
+        message = (
+            f"{name} of {environment.reading.groups[group].label} has nothing for Python {names}, which the project admits"
+        )
+        fix = f"add \"; python_version {sign} '{edge.version}'\""
+        about = f"{environment.document.path} {group} python"
+        finding = at(installed.parts[-1].located, PLATFORM, message, fix=fix, about=about, brief=name)
+        level = Severity.WARNING if is_old else Severity.INFO
     yield finding._replace(level=Severity.INFO if is_recent or plan.pythons else level)  # else one that fits it runs
 
 

@@ -10,9 +10,11 @@ from compatkb.check.project.environments import at
 from compatkb.check.project.index_contents import cited, demanded, may_have
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
+from compatkb.check.project.pinned_set import PinnedSet
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
@@ -101,6 +103,10 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
     members = {one.allowed.product: plan.final[one.allowed.product] for conflict in group for one in conflict.members}
     moving = {conflict.moves.allowed.product for conflict in group}
     pins = _set_of(members, moving, plan, queries)
+    others = members.keys() - moving - {route.provider for route in queries.facts.routes}
+    if len(members) == 2 and others and (pins is None or _is_far(pins)):
+        other = _set_of(members, others, plan, queries)
+        pins = other if other and not (other.leaves or _is_far(other)) else pins
     first = next((one for one in group if one.level is Severity.ERROR), group[0])
     told = [first, *(one for one in group if one is not first)]
     more = f"; and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
@@ -109,6 +115,15 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
     finding = at(first.moves.parts[-1].located, TOGETHER, message, sources=sources, fix=first.demand or None)
     finding = finding if first.level is Severity.ERROR else finding._replace(level=first.level)
     return _mended(finding, pins, queries) if pins else finding
+
+
+def _is_far(pins: PinSet) -> bool:
+    """Return whether a set has another first number of an exact pin, with which code often has to change."""
+    return any(
+        one.allowed.exact
+        and one.allowed.text.removeprefix("==").partition(".")[0] != text.partition("==")[2].partition(".")[0]
+        for one, text in pins.pins
+    )
 
 
 def _order(one: InstalledProduct, queries: ProjectQueries) -> tuple[object, ...]:
@@ -320,8 +335,13 @@ def _set_of(
     moves = sorted((members[product] for product in moving), key=lambda one: _order(one, queries))
     whole = [one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in members]
     is_whole = not queries.refused([*whole, *(one.allowed for one in stays)], plan.pythons, plan.systems)
-    if not is_whole:
-        whole = [one.allowed for one in plan.final.values() if one.step < 0 and one.allowed.product not in members]
+    if not is_whole:  # as much of it as goes together
+        rest, whole = sorted(plan.final.values(), key=lambda one: _order(one, queries)), []
+        for one in rest:
+            is_beside = one.allowed.mask and one.allowed.product not in members
+            together = [*whole, one.allowed, *(each.allowed for each in stays)]
+            if is_beside and not queries.refused(together, plan.pythons, plan.systems):
+                whole.append(one.allowed)
     if any(not one.requirements or one.is_at_address or one.tool == "conda" for one in moves):
         return None
     kept = [*whole, *(one.allowed for one in stays)]
@@ -399,8 +419,10 @@ def _moved(
         if stack is None:
             return None
         above = [e for e in queries.elements(product, open_[product].mask) if e.idx > at]
+        pinned, name = PinnedSet(plan, one.step, queries), normal(queries.facts.products[product].distribution or product)
         near = (e for e in above[:_MOST_NEAR] if not queries.refused([*rest, exactly(e)], plan.pythons, plan.systems))
-        best = next((e for e in stack.packages if e.product == product), None)
+        near = (e for e in near if pinned.admits(name, e.release))
+        best = next((e for e in stack.packages if e.product == product and pinned.admits(name, e.release)), None)
         fitting_ = (e for e in near if _level([*rest, exactly(e)], plan, queries) <= stack.level)
         nearest = next(fitting_, best)
         if nearest is None:

@@ -99,7 +99,9 @@ def _day_of_knowledge(knowledge: Knowledge) -> date:
     A thread, a table or the list of a runtime that was read later says nothing of releases that have come out since.
     """
     runtimes = {name for name, product in knowledge.distributions.items() if knowledge.products[product].role is Role.LEAF}
-    lists = [file.seen for file in knowledge.files.index if canonicalize_name(file.distribution) not in runtimes]
+    lists = [
+        file.seen for file in knowledge.files.index if file.release and canonicalize_name(file.distribution) not in runtimes
+    ]
     lists += [scope.until for file in knowledge.files.products for scope in file.product.complete if not scope.ended]
     timeline = knowledge.files.timeline.source.values() if knowledge.files.timeline else ()
     return max(lists, default=max((source.seen for source in (*knowledge.sources.values(), *timeline)), default=date.min))

@@ -1,11 +1,15 @@
 """Rows about provenance: documents, observations and guides."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from packaging.utils import canonicalize_name
 
 from compatkb.authoring.collected import kernel_supports
+from compatkb.authoring.index_requirements import is_unreadable, required_always
 from compatkb.authoring.knowledge_base import Knowledge, cited, split_term
-from compatkb.schema import SourceEntry
+from compatkb.schema import SharedMetadata, SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord
 from compatkb.store.rows import dumps
 
@@ -63,6 +67,7 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
                 yield GuideRecord(kind, position, record.get("id"), dumps(body))
     yield from _clashes(knowledge)
     yield from _collected(knowledge)
+    yield from _metadata(knowledge)
     issues = [issue for file in files.issues for issue in file.issue]
     contents = [content for file in files.issues for content in file.model_dump(mode="json")["issue"]]
     for position, (issue, content) in enumerate(zip(issues, contents, strict=True)):
@@ -72,6 +77,26 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
             cure["product"], cure["mask"] = knowledge.mask(cure["to"]) if cure["to"] else (None, 0)
         content["sources"] = [[_link_text(link), link] for link in issue.sources]
         yield GuideRecord("issue", position, issue.id, dumps(content))
+
+
+def _metadata(knowledge: Knowledge) -> Iterator[GuideRecord]:
+    """Yield what the releases of each distribution require by their metadata; of a product what is no product alone."""
+    for file in knowledge.files.index:
+        name = str(canonicalize_name(file.distribution))
+        held = knowledge.distributions if name in knowledge.distributions else {}
+        shared: Iterable[SharedMetadata] = file.metadata
+        if file.release:
+            shared = (SharedMetadata(versions=(r.version,), requires=r.requires if r.file else None) for r in file.release)
+        alike: dict[tuple[Any, str, str], dict[str, tuple[str, ...]]] = {}
+        for one in shared:
+            rows = None if one.requires is None else [r for r in map(required_always, one.requires) if r and r.spec]
+            bounds = None if rows is None else tuple((r.name, r.spec, r.marker) for r in rows if r.name not in held)
+            unread = next((text for text in one.requires or () if is_unreadable(text)), "")
+            group = alike.setdefault((bounds, unread, one.requires_python), {"versions": (), "yanked": ()})
+            group |= {"versions": (*group["versions"], *one.versions), "yanked": (*group["yanked"], *one.yanked)}
+        groups = [[*versions.values(), python, bounds, unread] for (bounds, unread, python), versions in alike.items()]
+        body = {"name": name, "seen": file.seen.isoformat(), "groups": groups}
+        yield GuideRecord(f"metadata of {name}", 0, None, dumps(body))
 
 
 def _clashes(knowledge: Knowledge) -> Iterator[GuideRecord]:

@@ -1,0 +1,217 @@
+"""What the lines of one step and the metadata of its exact pins ask of each package, also of those that are no products."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from compatkb.check.project.environments import LocatedStatement
+from compatkb.check.project.install_plan import InstallPlan, declared, holds
+from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.core.names import normal
+from compatkb.core.record import NamedTuple
+from compatkb.core.vocabulary import Role
+from compatkb.parsers.statement import Requirement, RequirementRole
+
+_LINUX, _WINDOWS = ("linux", "Linux", "posix"), ("win32", "Windows", "nt")
+
+
+class Bound(NamedTuple):
+    """What is asked of a package: by a line of the project, or by the metadata of a pin (its name and version)."""
+
+    of: str
+    spec: str
+    by: str = ""
+    version: str = ""
+
+
+class Clash(NamedTuple):
+    """Two bounds on one package that no version meets."""
+
+    one: Bound
+    other: Bound
+
+
+class PinnedSet:
+    """What one step asks for, and what the metadata of its exact pins ask for beside."""
+
+    def __init__(self, plan: InstallPlan, step: int, queries: ProjectQueries) -> None:
+        self.plan, self.queries = plan, queries
+        self.asked: dict[str, list[tuple[LocatedStatement, Requirement]]] = {}
+        environment = plan.environment
+        everything = [*environment.others, *((w.located, w.requirement) for w in plan.requirements)]
+        system = _WINDOWS if plan.systems and "windows" in queries.facts.wider.get(plan.systems[0], plan.systems) else _LINUX
+        named = declared(environment, queries)
+        usual = [(*system, e.version, e.idx) for e in queries.facts.elements("python") if not e.version.endswith("t")]
+        here = [place[:4] for place in usual if ((plan.pythons or named).mask or -1) >> place[4] & 1]
+        # Pythons that only markers of lines part: nothing says that all of them run
+        self.places = [place[:4] for place in usual if (named.mask or -1) >> place[4] & 1] if plan.of_markers else here
+        for located, one in everything:
+            is_asked = one.step == step and one.role in (RequirementRole.INSTALL, RequirementRole.CONSTRAINT)
+            if is_asked and one.tool != "conda" and all(holds(one.marker, *place) for place in here):
+                self.asked.setdefault(one.name, []).append((located, one))
+        overridden = {one.name for _, one in everything if one.role is RequirementRole.OVERRIDE}
+        vague = {
+            name for name, asked in self.asked.items() if any(one.url or one.unknown or one.only_index for _, one in asked)
+        }
+        for name in vague | overridden:
+            self.asked.pop(name, None)
+        self.pins: dict[str, str] = {}
+        for name, asked in self.asked.items():
+            pinned = {
+                one.specifier.removeprefix("==") for _, one in asked if is_exact(one.specifier) and "," not in one.specifier
+            }
+            if len(pinned) == 1 and any(one.role is RequirementRole.INSTALL for _, one in asked):
+                self.pins[name] = pinned.pop()
+        self.product = {normal(w.product.distribution or w.product.id): w.product for w in plan.requirements}
+
+    def own(self) -> Iterator[Bound]:
+        """Yield what the lines of the project ask for."""
+        for name, asked in self.asked.items():
+            yield from (Bound(name, one.specifier) for _, one in asked if one.specifier)
+
+    def demands(self, name: str, version: str) -> Iterator[Bound]:
+        """Yield what the metadata of a release ask for on every platform that may be meant."""
+        record = release_of(name, version, self.queries)
+        rows = (record or {}).get("requires") or ()
+        if product := self.product.get(name):
+            builds = [e for e in self.queries.facts.elements(product.id) if e.release == version.partition("+")[0]]
+            elsewhere = any(set(e.channels) - {self.queries.own} for e in builds)
+            if elsewhere and (self.plan.environment.indexes or self.queries.names_index or "+" in version):
+                rows = ()  # a build of another index may ask for other packages
+            others = {other: p for other, p in self.product.items() if other in self.asked and p is not product}
+            for other, beside in others.items() if product.role is not Role.LEAF else ():
+                specs = {self.queries.metadata_bound(e, beside.id) for e in builds if e.installable}
+                if len(specs) == 1 and (spec := specs.pop()):
+                    yield Bound(other, spec, name, version)
+        python = (record or {}).get("python", "")
+        for other, spec, marker in rows:
+            places = [place for place in self.places if not python or _admits(python, f"{place[3]}.99")] or self.places
+            if all(holds(marker or None, *place) for place in places):
+                yield Bound(other, spec, name, version)
+
+    def clashes(self, pins: Mapping[str, str], only: str = "") -> Iterator[Clash]:
+        """Yield what no version can meet of what some pins bring, with `only` where that has a part in it."""
+        bounds: dict[str, list[Bound]] = {}
+        for bound in self.own():
+            moved = pins.get(bound.of)
+            is_moved = bound.of in self.pins and moved != self.pins[bound.of] and is_exact(bound.spec)
+            bounds.setdefault(bound.of, []).append(bound._replace(spec=f"=={moved}") if is_moved else bound)
+        for name, version in pins.items():
+            for bound in self.demands(name, version):
+                bounds.setdefault(bound.of, []).append(bound)
+        for name, several in bounds.items():
+            for one, other in combinations(several, 2):
+                is_meant = not only or only in (name, one.by, other.by)
+                if is_meant and not _meet(one.spec, other.spec) and not self._is_told(name, one, other):
+                    yield Clash(one, other)
+
+    def _is_told(self, name: str, one: Bound, other: Bound) -> bool:
+        """Return whether a clash is among lines alone, or among products alone, which the engine judges."""
+        return not (one.by or other.by) or all(part in self.product for part in {name, one.by or name, other.by or name})
+
+    def admits(self, name: str, version: str) -> bool:
+        """Return whether a package may be another version, by all that the others and its own metadata ask for."""
+        return name not in self.pins or not any(self.clashes({**self.pins, name: version}, name))
+
+    def mending(self, clash: Clash) -> str | None:
+        """Return the pin that mends a clash, the nearest one, so that nothing else clashes; None where there is none."""
+        names = [name for name in (clash.one.of, clash.other.by, clash.one.by) if name in self.pins]
+        for name in sorted(dict.fromkeys(names), key=lambda name: name in self.product):
+            at_ = _version(self.pins[name])
+            if name in self.product or at_ is None:
+                continue
+            known = releases_of(name, self.queries)
+            exact = next((b.spec for b in (clash.one, clash.other) if b.by and b.of == name and is_exact(b.spec)), "")
+            if not known and exact and self.admits(name, exact.removeprefix("==")):
+                return f"{name}{exact}"
+            order = sorted(known, key=lambda version: (abs(_place(known, version) - _place(known, at_)), version < at_))
+            for version in order:
+                if version != at_ and self._is_usable(known[version]) and self.admits(name, str(version)):
+                    return f"{name}=={version}"
+        return None
+
+    def _is_usable(self, record: dict[str, Any]) -> bool:
+        """Return whether a release is neither yanked nor for other Pythons nor one that pip passes over."""
+        python = str(record["python"])
+        return bool(
+            not record["is_yanked"] and not record["unread"] and record["requires"] is not None
+            and (not python or any(_admits(python, f"{place[3]}.99") for place in self.places))
+        )  # fmt: skip
+
+
+def releases_of(name: str, queries: ProjectQueries) -> dict[Version, dict[str, Any]]:
+    """Return what metadata say of the releases of a distribution, by version; empty where they were not read."""
+    return _releases(queries, name)
+
+
+def release_of(name: str, version: str, queries: ProjectQueries) -> dict[str, Any] | None:
+    """Return what metadata say of a release, None where they were not read."""
+    parsed = _version(version.partition("+")[0])
+    return _releases(queries, name).get(parsed) if parsed else None
+
+
+@lru_cache(maxsize=4096)
+def _releases(queries: ProjectQueries, name: str) -> dict[Version, dict[str, Any]]:
+    return {
+        Version(version): {
+            "is_yanked": version in yanked,
+            "python": python,
+            "requires": bounds,
+            "unread": unread,
+            "seen": seen,
+        }
+        for record in queries.package_records(f"metadata of {name}")
+        for seen in (record["seen"],)
+        for versions, yanked, python, bounds, unread in record["groups"]
+        for version in versions
+    }
+
+
+def source_of(name: str, version: str, queries: ProjectQueries) -> str:
+    """Return the source of what metadata of a release say, as findings name it."""
+    record = release_of(name, version, queries) or {}
+    return f"{queries.own} index: {name} {version} “Requires-Dist” (seen {record.get('seen', '')})"
+
+
+def _place(known: Iterable[Version], version: Version) -> int:
+    return sum(one < version for one in known)
+
+
+@lru_cache(maxsize=65536)
+def _meet(one: str, other: str) -> bool:
+    """Return whether a version can meet two specifiers: one that they name, one just above or below, or none at all."""
+    try:
+        both = SpecifierSet(one), SpecifierSet(other)
+    except InvalidSpecifier:
+        return True
+    points: list[Version] = []
+    for clause in (*both[0], *both[1]):
+        if (named := _version(clause.version.removesuffix(".*"))) is None:
+            return True
+        release = named.release
+        points += [named, *(Version(".".join(map(str, each))) for each in ((*release, 1), (*release, 0, 1)))]
+        points += [Version(f"{named.base_version}.post1")]
+        if any(release):
+            last = max(n for n, part in enumerate(release) if part)
+            points.append(Version(".".join(map(str, (*release[:last], release[last] - 1, 9999)))))
+    return any(all(each.contains(point, prereleases=True) for each in both) for point in points)
+
+
+@lru_cache(maxsize=65536)
+def _admits(spec: str, version: str) -> bool:
+    try:
+        return SpecifierSet(spec).contains(version, prereleases=True)
+    except InvalidSpecifier:
+        return True
+
+
+@lru_cache(maxsize=65536)
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
