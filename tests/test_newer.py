@@ -1,5 +1,6 @@
 """What is newer than the data: nothing is said of it, no command calls it missing, and `check` does not fail for it."""
 
+import json
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from compatkb.request.lookup import is_newer, newest_known
 from compatkb.schema import ProductFile
 from compatkb.store.compiler.compile import compile_snapshot
 from compatkb.store.reader import Snapshot
+from compatkb.web.responses import Api
 
 CASES = sorted((Path(__file__).parent / "cases" / "check").glob("*.toml"))
 MOST = 3
@@ -156,6 +158,15 @@ def test_commands_say_newer_and_never_missing(run: Callable[..., Run]) -> None:
         assert done.code == 7, words
         assert "newer than these data" in done.out + done.err
         assert "has no version" not in done.out + done.err
+
+
+def test_the_api_tells_newer_from_what_cannot_be_read(facts: Snapshot) -> None:
+    """A call about what is newer finds nothing, and says why; it is no question that cannot be read."""
+    api = Api(facts, clock())
+    for call, parameters in (("show", [("product", "torch"), ("version", "9999.0")]), ("resolve", [("python", "3.99")])):
+        told = json.loads(api.respond(call, parameters).text)
+        assert (told["status"], told["title"]) == (404, "Newer than the data")
+        assert "newer than these data" in told["detail"]
 
 
 def test_places_that_are_newer_are_told_apart(base: KnowledgeBase) -> None:

@@ -65,9 +65,11 @@ def test_assert_compatible(tmp_path: Path) -> None:
 
 
 def test_whatever_is_wrong_is_an_error_of_ours(base: KnowledgeBase) -> None:
-    """Values of another kind, names too long and answers made by hand end in a CompatkbError; any answer has a repr."""
-    made: Any = base.resolve("torch")._replace(stacks=())
+    """Values of another kind, names too long answers made by hand end in a CompatkbError; any answer has repr and hash."""
+    answer = base.resolve("torch")
+    made: Any = answer._replace(stacks=())
     assert "stacks=()" in repr(made)
+    assert len({answer, answer, made}) == 2
     wrong: tuple[Callable[[], object], ...] = (
         lambda: base.check("a" * 5000),
         lambda: base.resolve("torch", seconds="1"),  # type: ignore[arg-type]  # which must be refused

@@ -48,6 +48,10 @@ class ShownAnswer(Answer):
     def __reduce__(self) -> str | tuple[object, ...]:
         raise UsageError("an answer cannot be pickled; keep what its to_dict() returns")
 
+    def __hash__(self) -> int:
+        """Return the number of what was asked: stacks hold what has none."""
+        return hash(self.request)
+
     def __repr__(self) -> str:
         """Return at most ten lines for people."""
         lines = [super().__repr__()] if self._base is None else self._base.screen(self).splitlines()

@@ -104,6 +104,7 @@ def openapi(*, live: bool) -> str:
                 for parameter, what in call.parameters
             ]
             get["responses"]["400"] = _problem("The question cannot be read.")
+            get["responses"]["404"] = _problem("What is asked about is newer than the data.")
             get["responses"]["503"] = _problem("The search took too long.")
             paths[f"/{name}"] = {"get": get}
         for name, (summary, members) in POSTS.items():

@@ -9,7 +9,7 @@ from compatkb.catalog.search import search as find
 from compatkb.core.clock import Clock
 from compatkb.core.record import NamedTuple
 from compatkb.engine.answer import Answer, resolve
-from compatkb.errors import CompatkbError, GaveUpError, ProblemsError, UnavailableError, UsageError
+from compatkb.errors import CompatkbError, GaveUpError, NewerError, ProblemsError, UnavailableError, UsageError
 from compatkb.output import features
 from compatkb.output.catalog import Catalog
 from compatkb.output.documents import Edition, json_text
@@ -54,6 +54,8 @@ class Response(NamedTuple):
 def problem_of(error: CompatkbError) -> ProblemDetails:
     """Return the problem that an error is."""
     problems = error.problems if isinstance(error, ProblemsError) else ()
+    if isinstance(error, NewerError):
+        return ProblemDetails(404, "Newer than the data", str(error), problems)
     if isinstance(error, UsageError):
         return ProblemDetails(400, "The question cannot be read", str(error), problems)
     if isinstance(error, GaveUpError):
