@@ -1,9 +1,9 @@
-"""What a native library exports, needs and leaves undefined: 64-bit ELF, PE and Mach-O.
+"""What a native library exports, needs and leaves undefined: 64-bit ELF and PE.
 
-ELF headers are read by pyelftools, PE by pefile, load commands of Mach-O by macholib: each is small and in pure Python.
-LIEF reads all three, but only from whole files in memory: of a library of 422 MB it took 2.5 s and 504 MB for the 73,000
-symbols that take 0.15 s and 24 MB here, and it adds 12 MB to an installation where these add 3. The entries of symbol
-tables are unpacked in bulk, since pyelftools needs 2.8 s for the same one by one.
+ELF headers are read by pyelftools, PE by pefile: each is small and in pure Python. LIEF reads both, but only from whole
+files in memory: of a library of 422 MB it took 2.5 s and 504 MB for the 73,000 symbols that take 0.15 s and 24 MB here, and
+it adds 12 MB to an installation where these add 3. The entries of symbol tables are unpacked in bulk, since pyelftools needs
+2.8 s for the same one by one.
 """
 
 import struct
@@ -15,11 +15,8 @@ from typing import Any, BinaryIO
 from compatkb.errors import UnavailableError
 
 _ENTRY = struct.Struct("<IBBHQQ")  # Elf64_Sym: name, info, other, section, value, size
-_NLIST = struct.Struct("<IBBHQ")  # nlist_64: name, type, section, description, value
 _WEAK = 2
 _HIDDEN = frozenset((1, 2))  # STV_INTERNAL, STV_HIDDEN
-_STAB, _PRIVATE, _EXTERNAL, _KIND = 0xE0, 0x10, 0x01, 0x0E
-_WEAK_REFERENCE = 0x40
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,9 @@ def read_binary(path: Path, name: str = "") -> Binary | None:
 
     with path.open("rb") as file:
         magic = file.read(4)
-        reader = {b"\x7fELF": _elf, b"\xcf\xfa\xed\xfe": _mach_o}.get(magic, _pe if magic[:2] == b"MZ" else None)
+        if magic == b"\xcf\xfa\xed\xfe":
+            raise UnavailableError(f"{name or path.name}: libraries of macOS are not read")
+        reader = _elf if magic == b"\x7fELF" else _pe if magic[:2] == b"MZ" else None
         try:
             return reader(file) if reader else None
         except (
@@ -134,39 +133,6 @@ def _pe(file: BinaryIO) -> Binary:
     finally:
         image.close()
     return Binary("", needed, frozenset(exported), frozenset(undefined), frozenset())
-
-
-def _mach_o(file: BinaryIO) -> Binary:
-    """Read a Mach-O library; its symbols are returned without the underscore that the system puts before each."""
-    from macholib import mach_o
-    from macholib.MachO import MachO
-
-    header: Any = MachO(file.name).headers[0]
-    needed, soname = [], ""
-    for load, _, data in header.commands:
-        if load.cmd in (mach_o.LC_LOAD_DYLIB, mach_o.LC_REEXPORT_DYLIB):
-            needed.append(data.rstrip(b"\0").decode().rpartition("/")[2])
-        elif load.cmd == mach_o.LC_ID_DYLIB:
-            soname = data.rstrip(b"\0").decode().rpartition("/")[2]
-    exported, undefined = set(), set()
-    for name, kind, description in _nlists(file, header.getSymbolTableCommand()):
-        if kind & _STAB or kind & _PRIVATE or not kind & _EXTERNAL:
-            continue
-        if kind & _KIND:
-            exported.add(name)
-        elif not description & _WEAK_REFERENCE:
-            undefined.add(name)
-    return Binary(soname, tuple(needed), frozenset(exported), frozenset(undefined), frozenset())
-
-
-def _nlists(file: BinaryIO, table: Any) -> Iterator[tuple[str, int, int]]:
-    if table is None:
-        return
-    file.seek(table.stroff)
-    names = file.read(table.strsize)
-    file.seek(table.symoff)
-    for name, kind, _, description, _ in _NLIST.iter_unpack(file.read(table.nsyms * _NLIST.size)):
-        yield _text(names, name).removeprefix("_"), kind, description
 
 
 def _text(names: bytes, start: int) -> str:
