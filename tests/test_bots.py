@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from conftest import Run
 
 Runner = Callable[..., Run]
@@ -14,6 +15,7 @@ Runner = Callable[..., Run]
 STACKS = [("torch", "--device", "xpu"), ("torch==2.8.0", "--device", "cpu"), ("ipex==2.8.0",)]
 
 
+@pytest.mark.long
 def test_presets_keep_the_schema(run: Runner, tmp_path: Path) -> None:
     """The schema of Renovate's maker accepts the preset of every stack."""
     files = [tmp_path / f"{number}.json" for number in range(len(STACKS))]

@@ -48,6 +48,7 @@ def call(server: MCPServer, tool: str, **arguments: object) -> tuple[str, bool]:
     return in_a_loop(asked())
 
 
+@pytest.mark.long
 def test_a_costly_question_has_the_answer_of_the_terminal(server: MCPServer, run: Callable[..., Run]) -> None:
     """What no patience of one of the two cuts short reads alike, with its alternatives: the search is done before its time."""
     words = ["torch>=2.1", "torchserve==0.5.2", "neural-compressor", "python==3.14"]
