@@ -53,7 +53,21 @@ def export(
         from compatkb.export.tables import schema_text
 
         return _emit(schema_text(), out)
-    return _emit(_text(open_data(data), form, product or []), out)
+    facts = open_data(data)
+    products = tuple(dict.fromkeys(find_product(facts, name).id for name in product or ()))
+    if form == "graphml":
+        from compatkb.export.graph import build_graph, graphml_text
+
+        text = graphml_text(build_graph(facts, products))
+    elif form == "ical":
+        from compatkb.export.calendar import calendar_text
+
+        text = calendar_text(facts, products)
+    else:
+        from compatkb.export.tables import json_text, read_tables
+
+        text = json_text(read_tables(facts))
+    return _emit(text, out)
 
 
 def schema(
@@ -76,21 +90,6 @@ def schema(
         if path.name not in files:
             path.unlink()
     return _wrote(out)
-
-
-def _text(facts: Snapshot, form: str, named: list[str]) -> str:
-    products = tuple(dict.fromkeys(find_product(facts, name).id for name in named))
-    if form == "graphml":
-        from compatkb.export.graph import build_graph, graphml_text
-
-        return graphml_text(build_graph(facts, products))
-    if form == "ical":
-        from compatkb.export.calendar import calendar_text
-
-        return calendar_text(facts, products)
-    from compatkb.export.tables import json_text, read_tables
-
-    return json_text(read_tables(facts))
 
 
 def _emit(text: str, out: str | None) -> int:

@@ -107,6 +107,8 @@ def doctor(
 
     The exit code is 0 where all is well, 7 where that cannot be told, else 1.
     """
+    from compatkb.doctor.error_text import decode
+    from compatkb.doctor.machine.reports import read_report
     from compatkb.doctor.verdict import examine
     from compatkb.output.doctor_report import examination_json, examination_lines, present_examination
 
@@ -117,7 +119,11 @@ def doctor(
     if sysfs and not Path(sysfs).is_dir():
         raise UsageError(f"{sysfs}: is not a directory; give a copy of /sys")
     facts, clock = open_facts(data, as_of)
-    machine = _report(facts, file) if file else this_machine(facts, python, sysfs)
+    if file:
+        content, _ = read_input(file, _REPORT)
+        machine = read_report(facts, decode(content), "standard input" if file == "-" else file)
+    else:
+        machine = this_machine(facts, python, sysfs)
     examination = examine(facts, machine, clock)
     view = present_examination(facts, examination, clock.day)
     output = examination_json(view) if form == "json" else examination_lines(view, shell or shell_here())
@@ -172,14 +178,6 @@ def _for_others(output: "str | Sequence[Line]") -> "str | Sequence[Line]":
     if isinstance(output, str):
         return redacted(output, names)
     return [line._replace(text=redacted(line.text, names)) for line in output]
-
-
-def _report(facts: "Snapshot", name: str) -> "Machine":
-    from compatkb.doctor.error_text import decode
-    from compatkb.doctor.machine.reports import read_report
-
-    content, _ = read_input(name, _REPORT)
-    return read_report(facts, decode(content), "standard input" if name == "-" else name)
 
 
 def this_machine(facts: "Snapshot", python: str | None = None, sysfs: str | None = None) -> "Machine":

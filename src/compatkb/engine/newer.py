@@ -12,7 +12,7 @@ from compatkb.engine.problem import Problem, problem_of
 from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Element, ElementSet, Pin, Request
+from compatkb.store.records import Element, Elements, ElementSet, Pin, Request
 
 DENIED, UNKNOWN = "denied", "is_unknown"
 MOST = 3
@@ -83,7 +83,8 @@ def newer_in_series(facts: Snapshot, request: Request, best: Stack) -> Iterator[
 
     Raises GaveUpError.
     """
-    series: dict[str, dict[str, ElementSet]] = {pin.product: found for pin in request.pins if (found := _series(facts, pin))}
+    read = {pin.product: _series(pin, facts.elements(pin.product)) for pin in request.pins}
+    series = {product: found for product, found in read.items() if found}
     if not series:
         return
     route = next(route for route in facts.routes if route.id == best.route)
@@ -100,12 +101,12 @@ def newer_in_series(facts: Snapshot, request: Request, best: Stack) -> Iterator[
                 break
 
 
-def _series(facts: Snapshot, pin: Pin) -> dict[str, ElementSet]:
+def _series(pin: Pin, elements: Elements) -> dict[str, ElementSet]:
     """Return the releases of the series that a pin reads like, newest first, the one that it names last; none for another."""
     written = re.fullmatch(r"[^=]*==\s*v?(\d+(?:\.\d+)*)", pin.text) if pin.strict and pin.mask else None
     if written is None:
         return {}
-    elements, releases = facts.elements(pin.product), dict[str, ElementSet]()
+    releases: dict[str, ElementSet] = {}
     for element in reversed(elements):
         if element.release.startswith(f"{written[1]}.") and not element.is_preview:
             releases[element.release] = releases.get(element.release, 0) | 1 << element.idx

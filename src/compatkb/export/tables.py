@@ -45,7 +45,16 @@ def write_database(facts: Snapshot, target: Path, *, force: bool = False) -> Non
     """
     if target.is_file() and target.stat().st_size and not force and not is_ours(target):
         raise UsageError(f"{target}: is no database of compatkb; --force overwrites it")
-    make_file(target, lambda new: _fill(new, facts))
+
+    def fill(path: Path) -> None:
+        try:
+            with closing(sqlite3.connect(path)) as db:
+                publish(facts, db)
+                db.execute(f"pragma application_id = {APPLICATION}")
+        except sqlite3.OperationalError as error:  # the disk is full, or fails
+            raise OSError(errno.EIO, str(error), str(path)) from None
+
+    make_file(target, fill)
 
 
 def is_ours(path: Path) -> bool:
@@ -55,15 +64,6 @@ def is_ours(path: Path) -> bool:
             return bool(db.execute("pragma application_id").fetchone()[0] == APPLICATION)
     except sqlite3.Error:
         return False
-
-
-def _fill(path: Path, facts: Snapshot) -> None:
-    try:
-        with closing(sqlite3.connect(path)) as db:
-            publish(facts, db)
-            db.execute(f"pragma application_id = {APPLICATION}")
-    except sqlite3.OperationalError as error:  # the disk is full, or fails
-        raise OSError(errno.EIO, str(error), str(path)) from None
 
 
 def database_page() -> str:
