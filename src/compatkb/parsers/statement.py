@@ -61,6 +61,7 @@ class IndexUse(NamedTuple):
     name: str | None = None
     explicit: bool = False  # asked for the packages that name it alone
     of_pip: bool = False  # a setting of `uv pip`, which neither `uv lock` nor `uv sync` reads
+    of_tool: str = ""  # the one tool that reads it: a variable of pip's is nothing to uv
 
 
 class ImageUse(NamedTuple):

@@ -99,9 +99,10 @@ def configures_an_index(documents: Iterable[TextDocument]) -> bool:
     return any(kind_of(one.path) == "installer" and _SETTING.search(one.text) for one in documents)
 
 
-def sets_a_variable(text: str) -> bool:
-    """Return whether a text gives installers an index by a variable."""
-    return "INDEX" in text and _VARIABLE.search(text) is not None
+def sets_a_variable(text: str, tool: str = "") -> bool:
+    """Return whether a text gives installers, or pip or uv alone, an index by a variable."""
+    names = (match[0] for match in _VARIABLE.finditer(text)) if "INDEX" in text else ()
+    return any(tool not in ("pip", "uv") or name.startswith(tool.upper()) for name in names)
 
 
 def names_an_index(text: str) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from packaging.markers import InvalidMarker, Marker
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 
+from compatkb.check.document import TextDocument
 from compatkb.check.project.alternatives import routed, uses_uv
 from compatkb.check.project.documented import is_exported, names_its_index
 from compatkb.check.project.environments import LocatedStatement, ProductRequirement, at
@@ -16,6 +17,7 @@ from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.platforms import spelling_of
 from compatkb.core.vocabulary import Role
+from compatkb.parsers.registry import kind_of
 from compatkb.parsers.statement import IndexUse, Requirement, RequirementRole
 from compatkb.store.records import Element, PlatformSet
 
@@ -24,6 +26,9 @@ INDEX = CheckRule(
 )
 
 _POETRY = "[[tool.poetry.source]]"
+_STRATEGY = "unsafe-"
+"""What every strategy of uv has that looks on more than the first index with a package."""
+_MACHINES = {"linux": "x86_64", "windows": "AMD64", "macos": "arm64"}
 
 
 @SETTINGS.rule(INDEX)
@@ -45,6 +50,8 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             yield undeclared
         elif (allowed := queries.allowed(required.product, [requirement.specifier])) and allowed.mask:
             yield from _brought(plan, required, allowed, queries)
+            yield from _hidden(plan, required, allowed, queries)
+            yield from _unrouted(plan, required, allowed, queries)
             for finding in _index(plan, required, allowed, queries):
                 if other := dead.get(requirement.step):  # one fault, which stops this command
                     dead[requirement.step] = _with_what_it_lacks(other, finding)
@@ -137,7 +144,7 @@ def _is_needed(use: IndexUse, plan: InstallPlan, queries: ProjectQueries) -> boo
     others = (one.step == use.step and not queries.is_dead(one.url) for _, one in plan.environment.indexes)
     pins = (w for w in plan.requirements if w.requirement.step == use.step and not w.located.statement.derived)
     labelled = (w for w in pins if is_exact(w.requirement.specifier) and "+" in w.requirement.specifier)
-    return not (any(others) or queries.sets_index or queries.sets_variable) and any(
+    return not (any(others) or queries.sets_index or queries.sets_variable()) and any(
         queries.is_decided(w.product.id) for w in labelled
     )
 
@@ -164,13 +171,18 @@ def _brought(
     uses = [use for _, use in plan.environment.indexes]
     if plan.environment.reading.kind != "pyproject" or not any(use.explicit and use.name == index for use in uses):
         return
-    if not uses_uv(text) or not is_exact(allowed.text) or required.document is not plan.environment.document:
+    if not uses_uv(text) or required.document is not plan.environment.document:
         return
-    build = queries.elements(allowed.product, allowed.mask)[-1]
+    channel = next((queries.channels.get(address(use.url)) for use in uses if use.name == index), None)
+    there = [e for e in queries.elements(allowed.product, allowed.mask) if is_exact(allowed.text) or channel in e.channels]
+    cells = _cells_of_uv(text, queries)
+    if not there or not all(queries.facts.automatic_of([e], cells) for e in there):
+        return
+    build = there[-1]
     served = {c for use in uses if not use.explicit and (c := queries.channels.get(address(use.url)))} | {queries.own}
     named = {one.name for _, one in plan.environment.others if one.only_index}
     named |= {one.requirement.name for one in plan.requirements if one.requirement.only_index}
-    for one in queries.facts.automatic_of([build], _cells_of_uv(text, queries)):
+    for one in queries.facts.automatic_of([build], cells):
         name = one.distribution or one.product
         if name in named or served & set(one.channels) or plan.asks_unknown(queries):
             continue
@@ -179,7 +191,79 @@ def _brought(
         )
         fix = f"add {name}=={one.version} to the dependencies, and {name} = {{ index = {index!r} }} to [tool.uv.sources]"
         finding = at(required.located, INDEX, message, sources=cited(queries, build), fix=fix.replace("'", '"'))
-        yield finding._replace(level=Severity.ERROR)
+        yield finding._replace(level=Severity.ERROR) if is_exact(allowed.text) else finding
+
+
+def _hidden(
+    plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield a pin that uv does not find behind the first index that has the package: it looks on no other one."""
+    requirement, text = required.requirement, plan.environment.document.text
+    is_of_uv = requirement.tool == "uv" or (requirement.tool == "project" and uses_uv(text))
+    if (
+        not is_of_uv
+        or requirement.only_index
+        or not is_exact(allowed.text)
+        or any(_STRATEGY in d.text for d in _settings(queries))
+    ):
+        return
+    asked = sources_of(plan, requirement.step, requirement, queries)
+    every = queries.facts.elements(allowed.product)
+    first = next((c for c in asked.extra if any(c in e.channels for e in every)), None)
+    builds = [e for e in queries.elements(allowed.product, allowed.mask) if e.channels]
+    if not asked.known or first is None or not builds or any(first in e.channels for e in builds):
+        return
+    if _STRATEGY in text or queries.own not in builds[-1].channels or not lacks(first, builds, queries):
+        return
+    name = f"{required.product.name} {builds[-1].release}"
+    message = (
+        f"uv takes {required.product.name} from {named(first, queries)} alone, the first index that has it, which lacks {name}"
+    )
+    fix = "write --index-strategy unsafe-best-match, or let that index serve the packages alone that name it"
+    finding = at(required.located, INDEX, message, sources=cited(queries, builds[-1]), fix=fix)
+    yield finding if required.located.statement.derived else finding._replace(level=Severity.ERROR)
+
+
+def _settings(queries: ProjectQueries) -> Iterator[TextDocument]:
+    """Yield the files that may set how uv goes through its indexes."""
+    return (one for one in queries.context.documents if kind_of(one.path) not in ("markdown", "uv.lock"))
+
+
+def _unrouted(
+    plan: InstallPlan, required: ProductRequirement, allowed: AllowedVersions, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield a build with a label that uv is told to take from its index on some platforms alone, and asks for on all."""
+    requirement, text = required.requirement, plan.environment.document.text
+    is_own = required.document is plan.environment.document and plan.environment.reading.kind == "pyproject"
+    rows = _sources_of_uv(text).get(requirement.name, []) if is_own and uses_uv(text) else []
+    if not rows or "+" not in allowed.text or not all(isinstance(row.get("marker"), str) for row in rows):
+        return
+    others = {c for _, use in plan.environment.indexes if not use.explicit and (c := queries.channels.get(address(use.url)))}
+    if plan.asks_unknown(queries) or not all(
+        lacks(c, queries.elements(allowed.product, allowed.mask), queries) for c in others
+    ):
+        return
+    limits = [str(one) for one in _table_of_uv(text).get("environments", ())]
+    for family, machine in _MACHINES.items():
+        values = {**spelling_of(family), "platform_machine": machine}
+        asked = [requirement.marker] if requirement.marker else []
+        if _any_holds(limits, values) is False or _any_holds(asked, values) is False:
+            continue
+        if _any_holds([row["marker"] for row in rows], values) is False:
+            system = queries.facts.release("os", family)
+            where = (system and system.name) or family
+            message = f"on {where} uv takes {requirement.text} from the default index, where no build has a label"
+            fix = f"give {requirement.name} the marker of its source, or leave the marker of the source out"
+            yield at(required.located, INDEX, message, fix=fix)._replace(level=Severity.ERROR)
+            return
+
+
+def _any_holds(markers: list[str], values: dict[str, str]) -> bool | None:
+    """Return whether one of some markers holds on a platform, None where there is none or one cannot be read."""
+    try:
+        return any(Marker(one).evaluate(values) for one in markers) if markers else None
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
+        return None
 
 
 def _table_of_uv(text: str) -> dict[str, Any]:
@@ -199,9 +283,8 @@ def _cells_of_uv(text: str, queries: ProjectQueries) -> PlatformSet:
         markers = [Marker(one) for one in _table_of_uv(text).get("environments", ())]
     except (InvalidMarker, TypeError):
         markers = []
-    machines = {"linux": "x86_64", "windows": "AMD64", "macos": "arm64"}
     cells = 0
-    for family, machine in machines.items() if markers else ():
+    for family, machine in _MACHINES.items() if markers else ():
         if any(marker.evaluate({**spelling_of(family), "platform_machine": machine}) for marker in markers):
             cells |= queries.facts.dimension_cells("os", queries.facts.word("os", family) or 0)
     return cells or queries.facts.all_platforms
@@ -274,13 +357,21 @@ def _index(
         if environment.reading.kind == "pixi":
             option = f"name {url} in extra-index-urls of [pypi-options]"
     place = "" if option else f"; it is at {named(channel, queries)}"
+    of_other = {use.of_tool for _, use in environment.indexes} - {"", requirement.tool}
+    if of_other and requirement.tool in ("pip", "uv"):
+        place = f"; {requirement.tool} reads no variable of {of_other.pop()}"
     message = f"{name} is not on {where}, which is asked here{place}"
     is_manifest = of_uv and required.document.path.endswith(".toml")  # not a part of a document that has one
     edits = _routed(plan, required, channel, url, queries) if is_manifest and url and not requirement.marker else ()
     about, sources = f"{required.document.path} {option}", cited(queries, builds[-1])
     finding = at(required.located, INDEX, message, sources=sources, fix=option, edits=edits, about=about, brief=name)
     is_list = environment.reading.kind == "requirements"
-    is_whole = of_uv or is_plain or _POETRY in text or not (queries.names_index if is_list else queries.sets_variable)
+    is_whole = (
+        of_uv
+        or is_plain
+        or _POETRY in text
+        or not (queries.names_index if is_list else queries.sets_variable(requirement.tool))
+    )
     if not is_whole or required.located.statement.derived:
         yield finding
         return

@@ -31,6 +31,7 @@ def sources_of(plan: InstallPlan, step: int, requirement: Requirement, queries: 
     uses = [use for _, use in environment.indexes if not use.explicit and (use.step == step or _lasts(use, step))]
     if requirement.tool in _OF_PROJECTS or (requirement.tool == "uv" and not step):
         uses = [use for _, use in environment.indexes if not use.explicit and not (use.of_pip and queries.locks_with_uv)]
+    uses = [use for use in uses if use.of_tool in ("", requirement.tool) or requirement.tool not in ("pip", "uv")]
     first = [use for use in uses if use.style == "index-url"]
     own_indexes = queries.context.scope.indexes
     flags = environment.flags.get(step, ())

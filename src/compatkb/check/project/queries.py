@@ -123,6 +123,7 @@ class ProjectQueries:
         self._best: dict[_Question, Stack | None] = {}
         self._elements: dict[tuple[str, int], list[Element]] = {}
         self._metadata: dict[str, bool] = {}
+        self._variables: dict[str, bool] = {}
         self._readings: dict[TextDocument, ParsedFile] = {}
         self._records: dict[str, list[dict[str, Any]]] = {}
         self.is_exhausted = False
@@ -220,10 +221,11 @@ class ProjectQueries:
         """Whether a file of settings tells installers where packages are: then which indexes they ask is not known."""
         return configures_an_index(self.context.documents)
 
-    @cached_property
-    def sets_variable(self) -> bool:
-        """Whether any file of the project sets a variable that names an index, for whatever is run after it."""
-        return any(sets_a_variable(document.text) for document in self.context.documents)
+    def sets_variable(self, tool: str = "") -> bool:
+        """Return whether any file of the project sets a variable that names an index, for whatever is run after it."""
+        if tool not in self._variables:
+            self._variables[tool] = any(sets_a_variable(document.text, tool) for document in self.context.documents)
+        return self._variables[tool]
 
     @cached_property
     def names_index(self) -> bool:

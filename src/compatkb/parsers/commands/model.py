@@ -228,7 +228,8 @@ def add_settings(scope: CommandScope, name: str, word: Word, group: str) -> None
     style = SETTINGS.get(name)
     for url in (word.raw if word.open else word.value).split() if style else ():
         url = re.sub(r"^[\w-]+=(?=https?:)", "", url)
-        scope.reading.add(IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step))
+        use = IndexUse(place=word.place, text=word.raw, url=url, style=style or "", group=group, step=scope.step)
+        scope.reading.add(use._replace(of_tool=name.partition("_")[0].lower()))
 
 
 def python_specifier(version: str) -> str:
