@@ -25,7 +25,13 @@ class Verdict(IntEnum):
 
 def verdict(oracle: Oracle, *asks: Ask) -> Verdict:
     """Return the best verdict that any platform and route of a request reaches."""
-    levels = [judged.level for ask in asks for judged in Trial(oracle, ask).stacks()]
+    trials = [Trial(oracle, ask) for ask in asks]
+    levels = [judged.level for trial in trials for judged in trial.stacks()]
+    if levels and min(levels) is Level.UNKNOWN:
+        for trial in trials:
+            of_runtimes = (oracle.heads[one].role in (Role.LEAF, Role.DIMENSION, Role.FEATURE) for one in trial.named)
+            trial.runtimes_vouch = all(of_runtimes)
+        levels = [judged.level for trial in trials for judged in trial.stacks()]
     if levels:
         return Verdict(min(levels))
     return Verdict.UNKNOWN if any(Possible(oracle, ask).is_possible() for ask in asks) else Verdict.DOES_NOT_WORK

@@ -148,6 +148,8 @@ class Oracle:
 class Trial:
     """One question put to a knowledge base."""
 
+    runtimes_vouch = False  # what runtimes say of each other makes a stack likely: where nothing else is asked for, or known
+
     def __init__(self, oracle: Oracle, ask: Ask) -> None:
         self.oracle, self.ask, self.heads, self.element = oracle, ask, oracle.heads, oracle.element
         grid = oracle.knowledge.grid
@@ -418,7 +420,9 @@ class Trial:
             return Level.STRONG
         vouched = {other: self.bond((name, members[name]), (other, members[other])).vouched for other in others}
         if self.heads[name].role is not Role.DIMENSION:
-            return min(vouched.values())
+            leaves = [one for one in members if one != name and self.heads[one].role is self.heads[name].role is Role.LEAF]
+            told = (self.bond((name, members[name]), (one, members[one])).vouched for one in leaves if self.runtimes_vouch)
+            return min([*vouched.values(), *(max(level, Level.WEAK) for level in told)])
         speaking = {other: level for other, level in vouched.items() if self._speaks(other, members[other], name)}
         provider = self.ask.route.provider
         best = speaking[provider] if provider in speaking else min(speaking.values(), default=Level.UNKNOWN)

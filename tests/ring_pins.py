@@ -80,7 +80,7 @@ def recorded() -> dict[str, list[Listed]]:
     found: dict[str, list[Listed]] = {}
     for path in sorted((ROOT / "data" / "index").glob("*.toml")):
         listed = tomllib.loads(path.read_text(encoding="utf-8"))
-        releases = [listed_release(listed["distribution"], release) for release in listed["release"]]
+        releases = [listed_release(listed["distribution"], release) for release in listed.get("release", ())]
         final = [one for one in releases if one.pythons and not Version(one.version).is_prerelease and "+" not in one.version]
         if final:
             found[listed["distribution"]] = final

@@ -112,9 +112,10 @@ def facts():
     return facts_of()
 
 
-def test_metadata_speak_for_the_variants_of_torch_alone():
-    """What the metadata of a build say of something else than torch is said of builds for its device, of no other ones."""
-    listed = index("vision", [listing("1.0", requires=["torch==2.0", "num==1.0"])])
+def test_metadata_speak_for_builds_for_the_device_they_are_of():
+    """What a requirement says for some platforms alone is said of builds for the device there, of no other ones."""
+    marker = "; sys_platform == 'linux' and platform_machine == 'x86_64'"
+    listed = index("vision", [listing("1.0", requires=["torch==2.0", f"num==1.0{marker}"])])
     num = product("num", distribution="num", role="leaf", releases=["2.0", "1.0"])
     knowledge = build_knowledge(files_of([*products(), num], indexes=[listed], dimensions=DIMENSIONS))
     assert beside(knowledge, "vision==1.0", "num==1.0").vouched
@@ -122,6 +123,16 @@ def test_metadata_speak_for_the_variants_of_torch_alone():
     assert beside(knowledge, "vision==1.0+cu118", "num==2.0").denied == linux(knowledge)
     assert beside(knowledge, "vision==1.0+xpu", "num==1.0") == Beside(0, 0, 0)
     assert beside(knowledge, "vision==1.0+xpu", "num==2.0") == Beside(0, 0, 0)
+
+
+def test_metadata_of_builds_for_several_devices_speak_for_all():
+    """What is required on every platform is required by builds for a CPU and for CUDA, so it is of their common source."""
+    listed = index("vision", [listing("1.0", requires=["torch==2.0", "num==1.0"])])
+    num = product("num", distribution="num", role="leaf", releases=["2.0", "1.0"])
+    knowledge = build_knowledge(files_of([*products(), num], indexes=[listed], dimensions=DIMENSIONS))
+    for one in ("vision==1.0", "vision==1.0+cu118", "vision==1.0+xpu"):
+        assert beside(knowledge, one, "num==1.0").vouched == knowledge.grid.all
+        assert beside(knowledge, one, "num==2.0").denied == knowledge.grid.all
 
 
 def linux(knowledge, arch="x86_64"):

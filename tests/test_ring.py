@@ -70,6 +70,25 @@ def test_an_extra_bounds_what_it_is_named_for_where_it_is_asked_for(
 @pytest.mark.parametrize(
     ("pins", "right"),
     [
+        (("torch==2.14.1+cpu", "sympy==1.12.1"), Verdict.DOES_NOT_WORK),  # the index has another build of torch 2.14.1
+        (("torch==2.14.1+xpu", "sympy==1.12.1"), Verdict.DOES_NOT_WORK),
+        (("torch==2.14.1+xpu", "sympy==1.13.3"), Verdict.LIKELY),
+        (("accelerate==1.0.1", "sympy==1.12.1", "python==3.13"), Verdict.DOES_NOT_WORK),  # by every torch for that Python
+        (("impi-devel==2021.19.0",), Verdict.DOES_NOT_WORK),  # ends in what the index does not have
+        (("onnxruntime-openvino==1.13.1", "packaging==23.0"), Verdict.LIKELY),  # any version will do
+        (("mkl==2024.2.1", "intel-openmp==2024.2.1"), Verdict.LIKELY),  # nothing but runtimes
+        (("mkl==2024.2.1", "six==1.16.0"), Verdict.UNKNOWN),
+        (("torch==2.14.1+cpu", "mkl==2024.2.1", "intel-openmp==2024.2.1"), Verdict.UNKNOWN),  # of torch nobody speaks
+    ],
+)
+def test_recorded_requirements_decide(base: KnowledgeBase, pins: tuple[str, ...], right: Verdict) -> None:
+    """Where metadata tie what was asked for, they decide, whoever names the packages between."""
+    assert base.explain(*pins, "linux").verdict is right
+
+
+@pytest.mark.parametrize(
+    ("pins", "right"),
+    [
         (("optimum-intel[ipex]==1.25.1", "transformers==4.50.0"), Verdict.DOES_NOT_WORK),
         (("optimum-intel[ipex]==1.25.1", "transformers==4.51.0"), Verdict.LIKELY),
         (("optimum-intel==1.25.1", "transformers==4.50.0"), Verdict.LIKELY),

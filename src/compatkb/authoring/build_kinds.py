@@ -123,25 +123,31 @@ def equal_builds(knowledge: Knowledge, product: str, number: int) -> list[tuple[
     return equal
 
 
-def from_source(knowledge: Knowledge, product: str, number: int, to: str) -> int:
+def from_source(knowledge: Knowledge, product: str, number: int, to: str, marker: str) -> int:
     """Return the builds of the release of an element that are compiled from its source, and require the same of `to`.
 
     That is so of what has no builds for one device: of torch and the like each device has a requirement of its own. Of
-    builds for a device that is served on request alone metadata say nothing.
+    builds for a device that is served on request alone metadata say nothing. Where the builds of an index are for several
+    devices, by platform, what they require on every platform the builds for other devices require, too.
     """
-    release = knowledge.elements[product][number].release
-    same = [n for n, element in _compiled(knowledge, product) if n != number and element.release is release]
+    elements, own = knowledge.elements[product], own_kind(knowledge, knowledge.elements[product][number])
+    is_everywhere = "platform" not in marker and "os_name" not in marker
+    others = [kind for kind, _ in other_kinds(knowledge, elements[number]) if own and kind.device != own.device]
+    release = elements[number].release
+    same = [n for n, e in _for_common_devices(knowledge, product) if n != number and e.release is release]
+    if not (others and is_everywhere):
+        same = [n for n in same if (build := elements[n].build) and build.stage is Stage.FROM_SOURCE]
     return sum(1 << n for n in same) if same and not any(own_kind(knowledge, e) for e in knowledge.elements[to]) else 0
 
 
 @memoized
-def _compiled(knowledge: Knowledge, product: str) -> list[tuple[int, KnowledgeElement]]:
-    """Return the builds that people compile, for devices that are not served on request alone."""
+def _for_common_devices(knowledge: Knowledge, product: str) -> list[tuple[int, KnowledgeElement]]:
+    """Return the builds for devices that are not served on request alone."""
     requested = set(devices_on_request(knowledge))
     return [
         (number, element)
         for number, element in enumerate(knowledge.elements[product])
-        if element.build and element.build.stage is Stage.FROM_SOURCE and not requested.issuperset(element.build.devices)
+        if element.build and not requested.issuperset(element.build.devices)
     ]
 
 

@@ -141,14 +141,15 @@ def _open(edge: KnowledgeEdge, admitted: int, every: int) -> int:
 def _gaps(knowledge: Knowledge, product: str, specs: set[str]) -> Listing:
     """Return one version of each gap: the bounds themselves where they are not listed, and what is beside them.
 
-    Below the newest release that an index lists there are none; below the oldest, too, where the list is called complete.
+    Below the newest release that an index lists there are none; below the oldest, too, where the list is called complete. Of
+    what has no release on a complete list there is none at all.
     """
     listed = {parse(Scheme.PEP440, element.version) for element in knowledge.elements[product]}
     read = {Version(element.version) for element in knowledge.elements[product] if element.listed}
     bounds = {bound for spec in specs for bound in _BOUND.findall(spec)}
     around = {version for bound in bounds for version in (bound, f"{bound}.0.0.1", _next(bound), f"{_next(bound)}.0.0.1")}
-    versions = {Version(text) for text in {*around, "0"}}
     is_whole = knowledge.lists_all_releases(product)
+    versions = {Version(text) for text in {*around, "0"}} if listed or not is_whole else set[Version]()
     oldest, newest = min(read, default=None), max(read, default=None)
     gaps = [
         version

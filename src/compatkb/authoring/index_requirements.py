@@ -124,24 +124,29 @@ def index_edges(
         if number is None:
             continue
         equal = equal_builds(knowledge, product, number)
-        for requirement, extra, kind, is_asked in _demands(knowledge, product, number, release):
-            to, spec = knowledge.distributions.get(requirement.name), requirement.spec
-            if to is None or to == product or not spec:
+        for requirement, extra, demand, is_asked in _demands(knowledge, product, number, release):
+            to, spec, kind = knowledge.distributions.get(requirement.name), requirement.spec, demand
+            if to is None or to == product:
                 continue
+            if not spec:  # any version will do: that says a little for all of them, and denies none
+                if demand is not Kind.NEEDS or knowledge.products[to].role is not Role.LEAF:
+                    continue
+                kind, spec = Kind.VERIFIED, ANY_VERSION
             cells = knowledge.grid.marker_cells(requirement.marker, extra)
             if not cells:
                 continue
-            of_mask, to_mask = of_one_release(knowledge, product, number, to), knowledge.matching(to, spec, strict=True)
+            of_mask = of_one_release(knowledge, product, number, to)
+            to_mask = knowledge.matching(to, requirement.spec, strict=True)
             # what run-time packages ask of each other is all that anybody says of them: nobody documents such pairs
             firm = requirement.is_exact or knowledge.products[product].role is knowledge.products[to].role is Role.LEAF
             basis = Basis.OBSERVED if firm and kind is Kind.NEEDS else Basis.INFERRED
             asked = _normal(extra) if is_asked else ""
-            compiled = from_source(knowledge, product, number, to) & ~of_mask
+            compiled = from_source(knowledge, product, number, to, requirement.marker) & ~of_mask
             for edge in stated if compiled else ():
                 if edge.to == to and (edge.devices or not edge.of_mask >> number & 1):
                     compiled &= ~edge.of_mask  # who speaks of builds for a device knows better
             bound = [(of_mask, cells, cells), (compiled, cells, cells)]
-            bound += [(mask & ~of_mask, cells & here, cells & here) for mask, here in equal]
+            bound += [(mask & ~of_mask & ~compiled, cells & here, cells & here) for mask, here in equal]
             bound += [(of_other_kinds(knowledge, product, number, to), cells, 0)] if "+" not in spec else []
             # people have read more than an extra, which seldom bounds from above
             judged = reduce(or_, (edge.of_mask for edge in stated if edge.to == to), 0) if kind is not Kind.NEEDS else 0
@@ -155,7 +160,8 @@ def index_edges(
                 key += "-too"
             at = f"Requires-Dist of the extra {extra}" if extra else "Requires-Dist"
             source = knowledge.index_source(release, at)
-            claim = Claim(id=key, kind=kind, of=f"{product}=={release.version}", to=(f"{to}{spec}",), sources=("index",))
+            asking, asked_for = f"{product}=={release.version}", (f"{to}{requirement.spec}",)
+            claim = Claim(id=key, kind=kind, of=asking, to=asked_for, sources=("index",))
             knowledge.claims[key] = SourcedClaim(claim, product, (source,), ClaimOrigin.INDEX)
             for mask, forbidden, supported in bound:
                 yield KnowledgeEdge(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 
-from compatkb.core.record import NamedTuple
+from compatkb.core.record import NamedTuple, replaced
 from compatkb.core.vocabulary import Certainty, Role, Verdict
 from compatkb.engine.alternatives import (
     Alternative,
@@ -19,7 +19,7 @@ from compatkb.engine.search import Aim, Search
 from compatkb.engine.stacks import Stack, stacks_of
 from compatkb.errors import GaveUpError
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import Pin, Product, Request, Route
+from compatkb.store.records import UNBUILT, Pin, Product, Request, Route
 
 __all__ = ["Alternative", "Answer", "best_stacks", "is_possible", "resolve", "routes_of"]
 
@@ -171,8 +171,8 @@ def best_stacks(
     """Return for every device, route and platform the best stack; those that nothing supports only if all are so.
 
     All others being with a product that has ended and that nobody asked for, those that nothing supports come in their place:
-    who asks for a machine is not led to what its maker has given up. With `certain_only` those alone of which every step is
-    stated or observed. Raises GaveUpError.
+    who asks for a machine is not led to what its maker has given up. Of runtimes alone nobody speaks, so what they say of each
+    other must do. With `certain_only` those alone of which every step is stated or observed. Raises GaveUpError.
     """
     problems = list(problems_of(facts, request, budget or Budget()))
 
@@ -181,7 +181,9 @@ def best_stacks(
 
     stacks = found(Certainty.CERTAIN if certain_only else Certainty.INFERRED)
     if not stacks and not certain_only:
-        stacks = found(Certainty.UNKNOWN)
+        if all(facts.products[one].role in UNBUILT for one in (*request.bare, *(pin.product for pin in request.pins))):
+            stacks = found(Certainty.INFERRED, [replaced(problem, runtimes_vouch=True) for problem in problems])
+        stacks = stacks or found(Certainty.UNKNOWN)
     elif stacks and not certain_only:
         lasting = [problem for problem in problems if not _is_given_up(facts, request, problem.route)]
         if {stack.route for stack in stacks}.isdisjoint(problem.route.id for problem in lasting):

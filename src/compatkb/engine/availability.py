@@ -152,10 +152,13 @@ class Availability:
                     yield edge, edge.forbidden_on & self.facts.dimension_cells(dimension, edge.of_mask)
 
     @memoized
-    def absences(self, product: str, waived: frozenset[str]) -> tuple[tuple[PlatformSet, ElementSet], ...]:
-        """Return platforms, each with listed elements of a product that cannot be there: they lack wheels, or it is denied."""
-        every, groups = self.facts.all_platforms, self._groups(product, (1 << self.facts.sizes[product]) - 1, waived)
-        return tuple([(every & ~support.anywhere, mask) for support, mask in groups.items() if every & ~support.anywhere])
+    def absences(
+        self, product: str, elements: ElementSet, waived: frozenset[str]
+    ) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, each with those of some listed elements that cannot be there, for want of wheels or denied."""
+        groups = self._groups(product, elements, waived).items()
+        absent = ((self.facts.all_platforms & ~support.anywhere, mask & elements) for support, mask in groups)
+        return tuple([(platforms, mask) for platforms, mask in absent if platforms and mask])
 
     def is_limited(self, product: str) -> bool:
         """Return whether anything is said of where a product can be."""

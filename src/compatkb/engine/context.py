@@ -285,9 +285,9 @@ class Context:
     def _is_told_apart(self, product: str) -> bool:
         """Return whether elements of a product waive something, or runtimes demand some of its versions."""
         leaves = (leaf for leaf, known in self.facts.products.items() if known.role == Role.LEAF)
-        demanding = (leaf for leaf in leaves if product in self.facts.targets_of(leaf))
+        said = (self.edges(leaf, product) for leaf in leaves if product in self.facts.targets_of(leaf))
         waives = any(product == one for one, *_ in self.facts.waivers)
-        return waives or any(product in self.demanded(leaf) for leaf in demanding)
+        return waives or any(edge.kind in DEMANDING for edges in said for edge in edges)
 
     @memoized
     def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:

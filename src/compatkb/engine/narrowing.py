@@ -103,7 +103,7 @@ def _unvouched_dropped(
     """Drop candidates that no candidate of another product speaks for on any platform; return required ones that had such."""
     dropped = []
     for product in (product for product in sorted(listed) if problem.facts.products[product].role in _INSTALLED):
-        witnesses = [other for other in problem.partners[product] if problem.is_witness(other)]
+        witnesses = [other for other in problem.partners[product] if problem.is_witness(other, product)]
         if product == problem.route.provider or not listed.issuperset(witnesses):
             continue
         tables = problem.partners[product]

@@ -14,7 +14,7 @@ from compatkb.engine.constraints import Constraint, constraint_groups, is_waived
 from compatkb.engine.context import Context, RuntimeRequirement, context_of
 from compatkb.engine.relations import DEMANDING, UNRELATED, Relation, RelationTable, excluded_by, relation_of
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route
+from compatkb.store.records import EVERY, UNBUILT, Edge, Element, ElementSet, Pin, PlatformSet, Request, Route, newest_first
 
 PLACEHOLDER = -2
 """Stands for a build that was never published: what a stack would hold if an absence did not count."""
@@ -54,6 +54,7 @@ class Problem:
     """Products of which a release may exist that the data do not know; none unless only certain facts count."""
     waived: frozenset[Constraint] = frozenset()
     is_narrowed: bool = False  # of its candidates nothing more can be dropped before a search
+    runtimes_vouch: bool = False  # what runtimes say of each other makes a stack likely
 
     @cached_property
     def placeholders(self) -> frozenset[str]:
@@ -162,13 +163,15 @@ class Problem:
         return tuple(row for row in rows if row[0] not in self.pinned_runtimes) if self.pinned_runtimes else rows
 
     @memoized
-    def runtime_denials(self, runtime: str, beside: tuple[Member, ...]) -> tuple[tuple[PlatformSet, ElementSet], ...]:
-        """Return platforms, and the versions of a runtime that cannot be there, or not beside some members."""
+    def runtime_denials(
+        self, runtime: str, versions: ElementSet, beside: tuple[Member, ...]
+    ) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, and those of some versions of a runtime that cannot be there, or not beside some members."""
         denied: dict[PlatformSet, ElementSet] = {}
         waived, demanded = self.waived_of_platform(runtime), self.context.demanded(runtime)
         members = [(one, number) for one, number in beside if one in demanded and self.table(runtime, one)]
         is_limited = self.availability.is_limited(runtime)
-        for idx in range(self.facts.sizes[runtime]) if is_limited or members else ():
+        for idx in newest_first(versions) if is_limited or members else ():
             where = self.availability.denials(runtime, idx, waived)[0] if is_limited else 0
             for one, number in members:
                 where |= self.relation(runtime, idx, one, number).denied
@@ -176,9 +179,9 @@ class Problem:
                 denied[where] = denied.get(where, 0) | 1 << idx
         return tuple(denied.items())
 
-    def runtime_absences(self, runtime: str) -> tuple[tuple[PlatformSet, ElementSet], ...]:
-        """Return platforms, and the versions of a runtime that installers do not find there."""
-        return self.availability.absences(runtime, self.waived_of_platform(runtime))
+    def runtime_absences(self, runtime: str, versions: ElementSet) -> tuple[tuple[PlatformSet, ElementSet], ...]:
+        """Return platforms, and those of some versions of a runtime that installers do not find there."""
+        return self.availability.absences(runtime, versions, self.waived_of_platform(runtime))
 
     @memoized
     def reach(self, product: str, idx: int) -> frozenset[str]:
@@ -374,7 +377,7 @@ class Problem:
         others = [
             (other, number)
             for other, number in present
-            if other != product and self.is_witness(other) and other not in brought
+            if other != product and self.is_witness(other, product) and other not in brought
         ]
         if any(number < 0 for _, number in others):
             return self.facts.all_platforms, 0
@@ -386,17 +389,19 @@ class Problem:
         certain = inferred = 0
         for other, number in leading:
             relation = self.relation(product, idx, other, number)
-            certain |= relation.certain
-            inferred |= relation.inferred
+            certain |= relation.certain if roles[other].role not in SILENT else 0
+            inferred |= relation.inferred | relation.certain
         for other, number in others if machine else ():
             relation = self.relation(product, idx, other, number)
             only = relation.inferred & ~relation.certain
             certain, inferred = certain & ~only, inferred | (certain & only)
         return certain, inferred
 
-    def is_witness(self, product: str) -> bool:
-        """Return whether what a product says of others speaks for them."""
+    def is_witness(self, product: str, of: str) -> bool:
+        """Return whether what a product says of another one speaks for it."""
         known = self.facts.products[product]
+        if known.role == self.facts.products[of].role == Role.LEAF:
+            return self.runtimes_vouch
         return known.role not in SILENT and not known.machine
 
     def _brought(self, product: str, idx: int, present: Iterable[Member]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import reduce
-from operator import and_, or_
+from operator import or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
@@ -88,36 +88,46 @@ def _conflicting(
     """Return where runtimes that are required, and what these require in turn, have no versions that go together."""
     cuts = {requirement.platforms for each in required.values() for requirement in each}
     cuts |= problem.context.cuts(runtimes)
-    cuts |= {platforms for runtime in runtimes for platforms, _ in problem.runtime_denials(runtime, beside)}
-    for runtime in runtimes:
-        wanted = reduce(and_, (said.versions for said in required.get(runtime, ())), EVERY)
-        cuts |= {platforms for platforms, elements in problem.runtime_absences(runtime) if elements & wanted}
+    wanted = {runtime: _wanted(problem, runtime, required.get(runtime, ())) for runtime in runtimes}
+    for runtime, versions in wanted.items():
+        cuts |= {platforms for platforms, _ in problem.runtime_denials(runtime, versions, beside)}
+        cuts |= {platforms for platforms, _ in problem.runtime_absences(runtime, versions)}
     regions = [problem.platforms]
     for cut in {cut & problem.platforms for cut in cuts}:
         regions = [part for region in regions for part in (region & cut, region & ~cut) if part]
-    return reduce(or_, (region for region in regions if not _agree(problem, runtimes, required, beside, region)), 0)
+    return reduce(or_, (region for region in regions if not _agree(problem, wanted, required, beside, region)), 0)
+
+
+def _wanted(problem: Problem, runtime: str, requirements: Iterable[RuntimeRequirement]) -> ElementSet:
+    """Return the listed versions of a runtime that members leave on some platform."""
+    every, platforms, versions = (1 << problem.facts.sizes[runtime]) - 1, problem.platforms, 0
+    for said in requirements:
+        platforms, versions = platforms & ~said.platforms, versions | said.versions
+    return every if platforms else every & versions
 
 
 def _agree(
     problem: Problem,
-    runtimes: frozenset[str],
+    wanted: dict[str, ElementSet],
     required: dict[str, list[RuntimeRequirement]],
     beside: tuple[Member, ...],
     region: PlatformSet,
 ) -> bool:
     """Return whether every runtime that is needed has versions left, on platforms on which the same holds all over.
 
-    Runtimes are those that members require and those that these require in turn; `beside` are the members of which some
-    runtime demands a version. That installers do not find a version counts where they look for it: metadata require it.
+    Runtimes are those that members require and those that these require in turn, each with what members leave of it on some
+    platform; `beside` are the members of which some runtime demands a version. That installers do not find a version counts
+    where they look for it: metadata require it.
     """
+    runtimes = frozenset(wanted)
     needed, left = set[str](), dict.fromkeys(runtimes, EVERY)
-    for runtime in runtimes:
+    for runtime, versions in wanted.items():
         if here := [said for said in required.get(runtime, ()) if said.platforms & region]:
             needed.add(runtime)
             left[runtime] = admitted_by(here, problem.facts.sizes[runtime])
         is_installed = not here or any(said.in_metadata for said in here)
-        absences = problem.runtime_absences(runtime) if is_installed else ()
-        for platforms, elements in (*problem.runtime_denials(runtime, beside), *absences):
+        absences = problem.runtime_absences(runtime, versions) if is_installed else ()
+        for platforms, elements in (*problem.runtime_denials(runtime, versions, beside), *absences):
             left[runtime] &= ~elements if platforms & region else EVERY
         if not left[runtime] and runtime in needed:
             return False

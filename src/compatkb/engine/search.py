@@ -17,7 +17,7 @@ from compatkb.engine.availability import GLIBC, Support
 from compatkb.engine.candidates import Cost
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
-from compatkb.engine.problem import ABSENT, PLACEHOLDER, SILENT, Member, Problem
+from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
 from compatkb.engine.runtime_pins import conflicts_beside, runtime_conflicts
 from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
 
@@ -87,9 +87,9 @@ class Search:
 
         How well the provider does on a runtime of the machine is judged whether or not the two speak of each other.
         """
-        roles = self.problem.facts.products
-        others = [other for other in self.problem.partners[product] if roles[other].role not in SILENT]
-        return [*others, self.problem.route.provider] if roles[product].machine else others
+        problem, roles = self.problem, self.problem.facts.products
+        others = [one for one in problem.partners[product] if roles[one].machine or problem.is_witness(one, product)]
+        return [*others, problem.route.provider] if roles[product].machine else others
 
     def _ordered(self) -> tuple[str, ...]:
         """Return the products in rank order, so that ties go to the newest; those without a choice first, which rule out most.
