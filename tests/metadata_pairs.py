@@ -45,7 +45,7 @@ def releases(facts: Snapshot, product: str) -> list[Element]:
 def requirements(facts: Snapshot, product: str) -> dict[str, list[Requirement]]:
     """Return what the releases of a product require on the index, by version; nothing where no index lists it."""
     path = ROOT / "data" / "index" / f"{facts.products[product].distribution}.toml"
-    listed = tomllib.loads(path.read_text(encoding="utf-8"))["release"] if path.exists() else ()
+    listed = tomllib.loads(path.read_text(encoding="utf-8")).get("release", ()) if path.exists() else ()
     return {release["version"]: list(_readable(release.get("requires", ()))) for release in listed}
 
 

@@ -58,11 +58,8 @@ class Availability:
         """Hold what products and their elements say of others, and the days; see `context.Context`."""
         self.facts, self._edges, self._edges_from = facts, edges, edges_from
         self._as_of, self._lists_until = as_of, lists_until
-        # Where runtimes exclude each other and where one is an inferred pin, by members, whether only firm ones count, and
-        # the platforms that are asked about.
-        self.runtime_conflicts: dict[
-            tuple[tuple[tuple[str, int], ...], bool, PlatformSet], tuple[PlatformSet, PlatformSet]
-        ] = {}
+        # Where runtimes exclude each other, by members, whether only firm ones count, and the platforms that are asked about.
+        self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool, PlatformSet], PlatformSet] = {}
         # Where no versions of some runtimes do, by what is required of them, who is beside them and what is waived.
         self.runtime_choices: dict[tuple[object, ...], PlatformSet] = {}
         # For a product and what is waived: platforms by how well they are known, each with the elements that are alike in it.

@@ -47,6 +47,10 @@ def union(reasons: Iterable[Reason]) -> ElementSet:
     return reduce(or_, (elements for _, elements in reasons), 0)
 
 
+def _mask(elements: Iterable[Element]) -> ElementSet:
+    return reduce(or_, (1 << element.idx for element in elements), 0)
+
+
 class Candidates:
     """The elements of products, for a device; days are ordinals."""
 
@@ -68,32 +72,35 @@ class Candidates:
 
     def _those(self, product: str, good: Callable[[Element], bool]) -> ElementSet:
         """Return the elements of a product of which something is true."""
-        return sum(1 << element.idx for element in self.facts.elements(product) if good(element))
+        return _mask(filter(good, self.facts.elements(product)))
 
     @memoized
     def refused(self, product: str) -> tuple[Reason, ...]:
         """Return the elements that cannot be installed for this device or on this day, by why; first what counts most."""
-        role, until = self.facts.products[product].role, self._uploaded_until
-        is_dated = until is not None and role not in (Role.DIMENSION, Role.FEATURE)
+        role, until, elements = self.facts.products[product].role, self._uploaded_until, self.facts.elements(product)
+        of_a_device = role not in UNBUILT or role == Role.DIMENSION
+        absent = [element for element in elements if not element.installable]
+        far: list[Element] = []
+        if (channels := self._channels) is not None:
+            far = [element for element in elements if element.channels and channels.isdisjoint(element.channels)]
 
         def is_for_others(element: Element) -> bool:
-            of_a_device = role not in UNBUILT or (role == Role.DIMENSION and bool(element.devices))
-            return of_a_device and self.device not in element.devices
+            return self.device not in element.devices and (role != Role.DIMENSION or bool(element.devices))
 
-        def is_elsewhere(element: Element) -> bool:
-            return self._channels is not None and bool(element.channels) and self._channels.isdisjoint(element.channels)
-
-        reasons: dict[str, Callable[[Element], bool]] = {
-            "device": is_for_others,
-            "source-only": lambda e: not e.installable and e.stage == "source-only",
-            "tag-only": lambda e: not e.installable and e.stage == "tag-only",
-            "no-build": lambda e: not e.installable,
-            "not-yet": lambda e: e.since is not None and e.since > self.as_of,
-            "too-new": lambda e: is_dated and (e.by or e.since or 0) > (until or 0),  # or it may be: the day is not known
-            "from-source": lambda e: e.stage == "from-source" and is_elsewhere(e),
-            "elsewhere": is_elsewhere,
-        }
-        return tuple((reason, self._those(product, applies)) for reason, applies in reasons.items())
+        dated = elements if until is not None and role not in (Role.DIMENSION, Role.FEATURE) else ()
+        return (
+            ("device", _mask(filter(is_for_others, elements)) if of_a_device else 0),
+            ("source-only", _mask(element for element in absent if element.stage == "source-only")),
+            ("tag-only", _mask(element for element in absent if element.stage == "tag-only")),
+            ("no-build", _mask(absent)),
+            ("not-yet", _mask(e for e in elements if e.since is not None and e.since > self.as_of)),
+            (
+                "too-new",
+                _mask(e for e in dated if (e.by or e.since or 0) > (until or 0)),
+            ),  # or it may be: the day is not known
+            ("from-source", _mask(element for element in far if element.stage == "from-source")),
+            ("elsewhere", _mask(far)),
+        )
 
     @memoized
     def offers(self, product: str) -> ElementSet:
@@ -214,5 +221,5 @@ class Candidates:
     @memoized
     def _advice(self, product: str) -> tuple[Advisory, ...]:
         """Return the advisories on some elements of a product that concern this device and day."""
-        concerning = (a for a in self.facts.advisories if a.product == product and a.since <= self.as_of)
-        return tuple(a for a in concerning if a.kind != "reported" and (not a.devices or self.device in a.devices))
+        concerning = (a for a in self.facts.advisories_of(product) if a.since <= self.as_of and a.kind != "reported")
+        return tuple(a for a in concerning if not a.devices or self.device in a.devices)

@@ -6,7 +6,7 @@ from itertools import chain
 from compatkb.core.vocabulary import Role
 from compatkb.engine.problem import Member, Problem
 from compatkb.engine.relations import UNRELATED
-from compatkb.engine.runtime_pins import runtime_conflicts
+from compatkb.engine.runtime_pins import inferred_pins, runtime_conflicts
 from compatkb.engine.search import Found
 from compatkb.store.records import UNBUILT, Element, PlatformSet, newest_first
 
@@ -35,7 +35,7 @@ def companions_by_platform(
     packages = [(other, number) for other, number, _ in speaking if problem.facts.products[other].role not in UNBUILT]
     if not packages:
         return []
-    (lead, number), doubted = packages[0], runtime_conflicts(problem, (*chosen, *beside))[1]
+    (lead, number), doubted = packages[0], inferred_pins(problem, (*chosen, *beside))
     most, own = warned(lead, number) if number < sizes[lead] else 0, problem.support(lead, number)
     known = problem.availability.support(lead, number, frozenset()) if number < sizes[lead] else own
     presumed_lead = problem.context.candidates.presumed(lead, number) if number < sizes[lead] else 0
@@ -47,9 +47,10 @@ def companions_by_platform(
         certain, inferred = _fitting(problem, chosen, beside, (product, idx), assignment.platforms)
         if not certain | inferred:
             continue
-        conflicting, doubtful = runtime_conflicts(problem, (*chosen, *beside, (product, idx)))
-        inferred = (inferred | (certain & doubtful & ~doubted)) & ~conflicting & ~known.certain
-        certain &= ~conflicting & ~(doubtful & ~doubted)
+        members = (*chosen, *beside, (product, idx))
+        conflicting, doubtful = runtime_conflicts(problem, members), inferred_pins(problem, members) & ~doubted
+        inferred = (inferred | (certain & doubtful)) & ~conflicting & ~known.certain
+        certain &= ~conflicting & ~doubtful
         presumed = problem.context.candidates.presumed(product, idx) & ~presumed_lead
         later = 0 if made >> idx & 1 else 1
         for tier, fit in (

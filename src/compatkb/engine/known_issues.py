@@ -40,6 +40,16 @@ class IssueCure(NamedTuple):
     mask: int = 0
 
 
+class IssueOutline(NamedTuple):
+    """What of an issue decides where it is."""
+
+    id: str
+    effect: str
+    conditions: tuple[IssueCondition, ...]
+    ranks: bool
+    state: str
+
+
 class KnownIssue(NamedTuple):
     """A defect of releases under conditions."""
 
@@ -85,6 +95,14 @@ class KnownIssues:
     def all(self) -> tuple[KnownIssue, ...]:
         """Return the issues of the data, in their order."""
         return tuple(self._issue(record) for record in self.facts.guide_records("issue"))
+
+    @cached_property
+    def _outlines(self) -> tuple[IssueOutline, ...]:
+        """The outlines of the issues, in the same order."""
+        return tuple(
+            IssueOutline(each["id"], each["effect"], tuple(self._conditions(each)), each["ranks"], each["state"])
+            for each in self.facts.guide_record("issue-outlines", 0)
+        )
 
     def _issue(self, record: Mapping[str, Any]) -> KnownIssue:
         return KnownIssue(
@@ -152,28 +170,31 @@ class KnownIssues:
 
     def match_at(self, issue: KnownIssue, place: Surroundings) -> IssueMatch | None:
         """Return an issue with what is unsaid of its conditions, None where one of them does not hold."""
+        unsaid = self._unsaid(issue.conditions, place)
+        return None if unsaid is None else IssueMatch(issue, unsaid)
+
+    def _unsaid(self, conditions: Iterable[IssueCondition], place: Surroundings) -> tuple[IssueCondition, ...] | None:
         unsaid = []
-        for condition in issue.conditions:
+        for condition in conditions:
             holding = self.holds(condition, place)
             if holding is False:
                 return None
             if holding is None:
                 unsaid.append(condition)
-        return IssueMatch(issue, tuple(unsaid))
+        return tuple(unsaid)
 
     def at(self, place: Surroundings) -> list[IssueMatch]:
         """Return the issues of a place that its packages or its GPU have to do with: what nobody named alone has none.
 
         Those of single operators, of GPUs that nobody named and those that nobody could reproduce are left out.
         """
-        found = (self.match_at(issue, place) for issue in self.all if issue.ranks)
         return [
-            match
-            for match in found
-            if match
-            and match.issue.state != "not-reproduced"
-            and all(condition.product != HARDWARE for condition in match.unsaid)
-            and any(c not in match.unsaid and c.product not in (SYSTEM, DEVICE) for c in match.issue.conditions)
+            IssueMatch(self._issue(self.facts.guide_record("issue", number)), unsaid)
+            for number, issue in enumerate(self._outlines)
+            if issue.ranks and issue.state != "not-reproduced"
+            if (unsaid := self._unsaid(issue.conditions, place)) is not None
+            if all(condition.product != HARDWARE for condition in unsaid)
+            if any(c not in unsaid and c.product not in (SYSTEM, DEVICE) for c in issue.conditions)
         ]
 
     def place_of(self, request: Request, device: str, systems: Iterable[str], packages: Iterable[Element]) -> Surroundings:
@@ -199,11 +220,11 @@ class KnownIssues:
         return {issue.id for issue in self._grave if all(self.holds(condition, place) for condition in issue.conditions)}
 
     @cached_property
-    def _grave(self) -> tuple[KnownIssue, ...]:
+    def _grave(self) -> tuple[IssueOutline, ...]:
         """The grave issues that a place can be sure to have, as `at` finds them."""
         return tuple(
             issue
-            for issue in self.all
+            for issue in self._outlines
             if issue.ranks
             and issue.effect in GRAVE
             and issue.state != "not-reproduced"
@@ -221,7 +242,7 @@ class KnownIssues:
             all(self.holds(condition, after) for condition in other.conditions)
             and not all(self.holds(condition, place) for condition in other.conditions)
             for other in self._grave
-            if other is not issue and any(condition.product == cure.product for condition in other.conditions)
+            if other.id != issue.id and any(condition.product == cure.product for condition in other.conditions)
         )
 
     def _cured(self, cure: IssueCure, place: Surroundings) -> Surroundings:

@@ -36,8 +36,11 @@ def _drop_beside_fixed(problem: Problem, domains: dict[str, ElementSet], listed:
         for idx in newest_first(domains[product]) if fixed or domains[product].bit_count() == 1 else ():
             if not platforms & ~conflicts_beside(problem, (product, idx), fixed):
                 domains[product] &= ~(1 << idx)
-        if domains[product].bit_count() == 1:
-            fixed.append((product, domains[product].bit_length() - 1))
+        member = (product, domains[product].bit_length() - 1)
+        if (
+            domains[product].bit_count() == 1 and len(problem.reach(*member)) > 1
+        ):  # it leads to runtimes, or to who requires it
+            fixed.append(member)
 
 
 def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:

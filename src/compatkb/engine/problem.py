@@ -62,7 +62,7 @@ class Problem:
         return self.open_products | {product for kind, product, *_ in self.waived if kind == "offer"}
 
     @cached_property
-    def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool, PlatformSet], tuple[PlatformSet, PlatformSet]]:
+    def runtime_conflicts(self) -> dict[tuple[tuple[Member, ...], bool, PlatformSet], PlatformSet]:
         """What was found of runtimes; it holds for all problems alike where nothing is waived and no runtime is pinned."""
         return {} if self.waived or self.pinned_runtimes else self.availability.runtime_conflicts
 

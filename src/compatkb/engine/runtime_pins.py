@@ -37,13 +37,8 @@ def runtime_requirements(
     return requirements
 
 
-def runtime_conflicts(
-    problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False
-) -> tuple[PlatformSet, PlatformSet]:
-    """Return where requirements on runtimes exclude each other, and where one of them is an inferred pin.
-
-    With `firm_only` where they do so whatever further product comes along.
-    """
+def runtime_conflicts(problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False) -> PlatformSet:
+    """Return where requirements on runtimes exclude each other; with `firm_only` whatever further product comes along."""
     alike, sizes = problem.context.alike, problem.facts.sizes
     present = tuple((one, alike(one, idx) if 0 <= idx < sizes[one] else idx) for one, idx in present)
     key = (present, firm_only, problem.platforms)
@@ -54,18 +49,22 @@ def runtime_conflicts(
     return conflicts
 
 
+def inferred_pins(problem: Problem, present: Iterable[Member]) -> PlatformSet:
+    """Return where one of the requirements on runtimes is an inferred pin."""
+    requirements = runtime_requirements(problem, present).values()
+    return reduce(or_, (said.platforms for each in requirements for said in each if said.is_inferred_pin), 0)
+
+
 def conflicts_beside(problem: Problem, member: Member, chosen: Iterable[Member]) -> PlatformSet:
     """Return where what a member and others require of runtimes excludes each other, whatever further product comes along."""
     reached = problem.reach(*member)
     others = [other for other in chosen if not reached.isdisjoint(problem.reach(*other))]
-    return runtime_conflicts(problem, (*others, member), firm_only=True)[0]
+    return runtime_conflicts(problem, (*others, member), firm_only=True)
 
 
-def _conflicts(
-    problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]
-) -> tuple[PlatformSet, PlatformSet]:
-    """Return where no version of some runtime does, and where one is an inferred pin."""
-    conflicting = doubtful = 0
+def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]) -> PlatformSet:
+    """Return where no version of some runtime does."""
+    conflicting = 0
     context, known, present = problem.context, problem.availability.runtime_choices, dict(members)
     for part in context.apart(tuple(sorted(required)), problem.pinned_runtimes):
         requirements = {runtime: required[runtime] for runtime in part if runtime in required}
@@ -76,10 +75,7 @@ def _conflicts(
         if key not in known:
             known[key] = _conflicting(problem, part, requirements, beside)
         conflicting |= known[key]
-        if any(requirement.is_inferred_pin for each in requirements.values() for requirement in each):
-            regions = (region for each in requirements.values() for region in regions_of(each))
-            doubtful |= reduce(or_, (region.platforms for region in regions if region.is_inferred_pin), 0)
-    return conflicting, doubtful
+    return conflicting
 
 
 def _conflicting(
@@ -194,7 +190,6 @@ class RuntimeRegion(NamedTuple):
 
     platforms: PlatformSet
     versions: ElementSet = EVERY  # that all of them admit
-    is_inferred_pin: bool = False  # one of them pins the runtime, by inference
     pins: bool = False  # one that installers do not read pins it
     bounds: tuple[str, ...] = ()  # those that installers do not read
 
@@ -206,8 +201,7 @@ def regions_of(requirements: list[RuntimeRequirement]) -> list[RuntimeRegion]:
         cut: list[RuntimeRegion] = []
         for region in regions:
             if here := region.platforms & requirement.platforms:
-                versions, is_inferred = region.versions & requirement.versions, requirement.is_inferred_pin
-                part = RuntimeRegion(here, versions, region.is_inferred_pin or is_inferred, region.pins, region.bounds)
+                part = RuntimeRegion(here, region.versions & requirement.versions, region.pins, region.bounds)
                 if not requirement.in_metadata:
                     is_new = requirement.bound not in (*part.bounds, "") and " or " not in requirement.bound
                     bounds = (*part.bounds, requirement.bound) if is_new else part.bounds

@@ -18,7 +18,7 @@ from compatkb.engine.candidates import Cost
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
-from compatkb.engine.runtime_pins import conflicts_beside, runtime_conflicts
+from compatkb.engine.runtime_pins import conflicts_beside, inferred_pins, runtime_conflicts
 from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
 
 
@@ -155,12 +155,11 @@ class Search:
         product, problem = self._order[depth], self.problem
         totals: dict[Cost, Cost | None] = {}  # by the cost of a candidate; None where that is beaten
         for idx in self._candidates(product, chosen, support.anywhere):
-            self.problem.budget.spend(1)
-            own = Cost() if self.aim is Aim.FIRST or idx < 0 else self._cost(product, idx, chosen)
-            if own not in totals:
-                total = cost.and_that(own)
-                totals[own] = None if self._is_beaten(support, total) else total
-            dearer = totals[own]
+            problem.budget.spend(1)
+            is_weighed = self.aim is not Aim.FIRST and idx >= 0
+            dearer = self._dearer(totals, problem.cost(product, idx) if is_weighed else Cost(), cost, support)
+            if dearer is not None and is_weighed:  # what it costs beside others only adds to what it costs by itself
+                dearer = self._dearer(totals, self._cost(product, idx, chosen), cost, support)
             if dearer is None:
                 continue
             extended = {**chosen, product: idx}
@@ -187,6 +186,13 @@ class Search:
                     if self.aim is Aim.FIRST or self._is_beaten(support, cost):
                         return
                     totals.clear()
+
+    def _dearer(self, totals: dict[Cost, Cost | None], own: Cost, cost: Cost, support: Support) -> Cost | None:
+        """Return the cost of some members and a candidate, None where that is beaten; `totals` keeps it."""
+        if own not in totals:
+            total = cost.and_that(own)
+            totals[own] = None if self._is_beaten(support, total) else total
+        return totals[own]
 
     def _cost(self, product: str, idx: int, chosen: Mapping[str, int]) -> Cost:
         """Return what a candidate costs a stack beside those chosen before.
@@ -224,7 +230,7 @@ class Search:
     def _sure(self, idx: int) -> PlatformSet:
         """Return the platforms on which a candidate for what brings the device is sure beside the hardware alone."""
         problem, lead = self.problem, (self.problem.route.provider, idx)
-        sure = problem.support(*lead).certain & ~runtime_conflicts(problem, (lead,))[1]
+        sure = problem.support(*lead).certain & ~inferred_pins(problem, (lead,))
         if "hardware" in problem.pins:
             gpus = problem.facts.elements("hardware").of(self._domains["hardware"])
             sure &= reduce(or_, (problem.vouched("hardware", gpu.idx, [lead])[0] for gpu in gpus), 0)
@@ -301,7 +307,7 @@ class Search:
     def _finish(self, chosen: dict[str, int], support: Support, cost: Cost) -> None:
         problem = self.problem
         present = tuple([(product, chosen[product]) for product in problem.variables if chosen[product] != ABSENT])
-        conflicting, doubtful = runtime_conflicts(problem, present)
+        conflicting, doubtful = runtime_conflicts(problem, present), inferred_pins(problem, present)
         certain, inferred, unknown = support.limited_to(problem.complete(present) & ~conflicting)
         support = Support(certain & ~doubtful, inferred | (certain & doubtful), unknown)
         for quality, platforms in self._parts(self._left_open(support, cost), cost):

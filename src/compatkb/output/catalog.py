@@ -84,7 +84,7 @@ class Catalog(Names):
     def notices(self, product: Product, mask: int = -1) -> list[Content]:
         """Return what has been said of the security of some elements by the day, the newest first: advisories, then yanks."""
         until = self.day.toordinal()
-        own = (a for a in self.facts.advisories if a.product == product.id and a.mask & mask and a.since <= until)
+        own = (a for a in self.facts.advisories_of(product.id) if a.mask & mask and a.since <= until)
         known = sorted((a for a in own if a.kind in _NOTICES), key=lambda a: (_NOTICES.index(a.kind), -a.since))
         told = [
             {"message": a.message, "since": date.fromordinal(a.since).isoformat(), "sources": source_payloads(a.sources)}

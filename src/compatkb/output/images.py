@@ -156,5 +156,5 @@ def _warnings(entry: Content, names: Names, day: date | None) -> Iterator[str]:
     for product in dict.fromkeys(re.split(r"[<>=!~ ]", part["is"], maxsplit=1)[0] for part in entry["contains"]):
         end = names.facts.product_details(product).eol
         if end and day and end < day.isoformat():
-            unsafe = any(each.product == product and each.kind == "security" for each in names.facts.advisories)
+            unsafe = any(each.kind == "security" for each in names.facts.advisories_of(product))
             yield f"{names.label(product)}: discontinued {end}" + (", unfixed security issues" if unsafe else "")

@@ -157,9 +157,7 @@ def _beside(view: AnswerView, product: str) -> list[BuildView]:
 def _advisories(site: Site, product: str, version: str) -> list[Record]:
     bits = sum(1 << e.idx for e in site.facts.elements(product) if e.release == version)
     return [
-        {"kind": a.kind, "text": a.message, "sources": a.sources}
-        for a in site.facts.advisories
-        if a.product == product and a.mask & bits
+        {"kind": a.kind, "text": a.message, "sources": a.sources} for a in site.facts.advisories_of(product) if a.mask & bits
     ]
 
 

@@ -564,7 +564,7 @@ class ProjectQueries:
 
     def vulnerabilities(self, product: str) -> list[Advisory]:
         """Return the published vulnerabilities of a product on its own, the one that was fixed last first."""
-        own = (a for a in self.facts.advisories if a.product == product and a.kind == "vulnerability" and not a.to)
+        own = (a for a in self.facts.advisories_of(product) if a.kind == "vulnerability" and not a.to)
         return sorted(own, key=lambda advisory: (advisory.mask.bit_length(), advisory.since), reverse=True)
 
     def is_decided(self, product: str) -> bool:

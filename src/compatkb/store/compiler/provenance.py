@@ -13,6 +13,9 @@ from compatkb.schema import SharedMetadata, SourceEntry
 from compatkb.store.queries.provenance import DocumentRecord, GuideRecord, ObservationRecord
 from compatkb.store.rows import dumps
 
+_OUTLINE = ("id", "effect", "ranks", "state", "where", "hardware", "gpus")
+"""What of an issue decides where it is."""
+
 
 def documents(knowledge: Knowledge) -> Iterator[DocumentRecord]:
     """Yield every cited document once, with the last day on which someone read it; sorted."""
@@ -77,6 +80,8 @@ def guides(knowledge: Knowledge) -> Iterator[GuideRecord]:
             cure["product"], cure["mask"] = knowledge.mask(cure["to"]) if cure["to"] else (None, 0)
         content["sources"] = [[_link_text(link), link] for link in issue.sources]
         yield GuideRecord("issue", position, issue.id, dumps(content))
+    outlines = [{name: content[name] for name in _OUTLINE} for content in contents]  # most questions meet few of the issues
+    yield GuideRecord("issue-outlines", 0, None, dumps(outlines))
 
 
 def _metadata(knowledge: Knowledge) -> Iterator[GuideRecord]:

@@ -95,6 +95,11 @@ class ProvenanceQueries(ProductQueries):
         """Return the records of one kind of the symptoms, machine or migration data, in the order of the data."""
         return [json.loads(body) for (body,) in self.select("select body from guide where kind = ? order by position", kind)]
 
+    def guide_record(self, kind: str, position: int) -> Any:
+        """Return one of the records of a kind by its place."""
+        ((body,),) = self.select("select body from guide where kind = ? and position = ?", kind, position)
+        return json.loads(body)
+
     def find_application(self, name: str) -> Application | None:
         """Return the application that a name or an alias means; None where there is none."""
         key = word_key(name)

@@ -344,6 +344,11 @@ class SolverQueries:
         """All advisories."""
         return self.records(Advisory, "from advisory order by rowid")
 
+    @memoized
+    def advisories_of(self, product: str) -> tuple[Advisory, ...]:
+        """Return the advisories on a product."""
+        return self.records(Advisory, "from advisory where product = ? order by rowid", product)
+
     @cached_property
     def scopes(self) -> tuple[CompleteScope, ...]:
         """The scopes in which the list of releases is whole."""
