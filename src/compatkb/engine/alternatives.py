@@ -188,7 +188,8 @@ class Neighbours:
 
     def proven(self, best: Stack) -> Stack | None:
         """Return the best stack of which every step is stated or observed, on the device of the best one."""
-        return stack_of(_best(self._problems(self.request._replace(devices=(best.device,))), Certainty.CERTAIN))
+        problems = problems_of(self.facts, self.request._replace(devices=(best.device,)), self.budget)
+        return stack_of(_best(problems, Certainty.CERTAIN))
 
     def from_default_index(self, best: Stack) -> Stack | None:
         """Return the same release of what brings the device from the client's own index, if the best is from another."""

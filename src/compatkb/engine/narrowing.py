@@ -9,20 +9,21 @@ from compatkb.engine.problem import Member, Problem
 from compatkb.engine.runtime_pins import conflicts_beside
 from compatkb.store.records import ElementSet, PlatformSet, newest_first
 
-_INSTALLED = (Role.PACKAGE, Role.COMPANION)
+_INSTALLED = (Role.PACKAGE, Role.COMPANION, Role.LEAF)
 
 
 def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSet], PlatformSet]:
     """Return the candidates of each product that are left, and the platforms; none at all where there is no stack.
 
-    If stacks are wanted whose support is no worse than inferred, candidates go too that demand support which nothing gives.
+    If stacks are wanted whose support is no worse than inferred, candidates go too that demand support which nothing gives,
+    and those that nothing speaks for as well as is wanted.
     """
     if problem.is_narrowed:
         return problem.domains, problem.platforms
     domains = dict(problem.domains)
     listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
     platforms = _place(problem, domains, listed)
-    if not platforms or not _narrow(problem, domains, listed, platforms, known_only=worst < Certainty.UNKNOWN):
+    if not platforms or not _narrow(problem, domains, listed, platforms, worst):
         return {}, 0
     if not problem.waived:  # of what is waived something is kept in mind for one search alone
         _drop_beside_fixed(problem, domains, listed, platforms)
@@ -63,9 +64,10 @@ def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -
 
 
 def _narrow(
-    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet, *, known_only: bool
+    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet, worst: Certainty
 ) -> bool:
     """Drop candidates until nothing changes; return whether every required product has one left."""
+    known_only = worst < Certainty.UNKNOWN
     queue = sorted(problem.required, key=lambda one: -domains[one].bit_count())  # few candidates rule out most at least cost
     while queue:
         product = queue.pop()
@@ -81,7 +83,7 @@ def _narrow(
                     queue.append(other)
         if not queue:
             queue += _needing_dropped(problem, domains, listed, platforms)
-            queue += _unvouched_dropped(problem, domains, listed, platforms) if known_only and not queue else []
+            queue += _unvouched_dropped(problem, domains, listed, platforms, worst) if known_only and not queue else []
     return all(domains[product] or product in problem.placeholders for product in problem.required)
 
 
@@ -101,16 +103,16 @@ def _needing_dropped(problem: Problem, domains: dict[str, ElementSet], listed: s
 
 
 def _unvouched_dropped(
-    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet
+    problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet, worst: Certainty
 ) -> list[str]:
-    """Drop candidates that no candidate of another product speaks for on any platform; return required ones that had such."""
+    """Drop candidates that no candidate of another product speaks for as well as is wanted; return those that had such."""
     dropped = []
     for product in (product for product in sorted(listed) if problem.facts.products[product].role in _INSTALLED):
         witnesses = [other for other in problem.partners[product] if problem.is_witness(other, product)]
         if product == problem.route.provider or not listed.issuperset(witnesses):
             continue
         tables = problem.partners[product]
-        left = reduce(or_, (tables[other].supported_beside(domains[other], platforms) for other in witnesses), 0)
+        left = reduce(or_, (tables[other].supported_beside(domains[other], platforms, worst) for other in witnesses), 0)
         if domains[product] & ~left:
             domains[product] &= left
             dropped += [product] if product in problem.required else []

@@ -189,19 +189,19 @@ class RelationTable:
     def _supported(self, idx: int) -> ElementSet:
         """Return the second product's elements that something supports beside an element, on any platform."""
         supported = 0
-        for of_mask, to_mask, _ in self._supporting:
+        for of_mask, to_mask, *_ in self._supporting:
             supported |= to_mask if of_mask >> idx & 1 else 0
         return supported
 
     @cached_property
-    def _supporting(self) -> list[tuple[ElementSet, ElementSet, PlatformSet]]:
-        own = [(edge.of_mask, edge.to_mask, edge.supported_on) for edge in self._edges if _supports(edge)]
-        return own + [(edge.to_mask, edge.of_mask, edge.supported_on) for edge in self._back if _supports(edge)]
+    def _supporting(self) -> list[tuple[ElementSet, ElementSet, PlatformSet, Certainty]]:
+        own = [(edge.of_mask, edge.to_mask, edge.supported_on, edge.level) for edge in self._edges if _supports(edge)]
+        return own + [(edge.to_mask, edge.of_mask, edge.supported_on, edge.level) for edge in self._back if _supports(edge)]
 
-    def supported_beside(self, candidates: ElementSet, platforms: PlatformSet) -> ElementSet:
-        """Return the first product's elements that something supports beside some of the second product's."""
-        beside = (mask for mask, others, where in self._supporting if others & candidates and where & platforms)
-        return reduce(or_, beside, 0)
+    def supported_beside(self, candidates: ElementSet, platforms: PlatformSet, worst: Certainty) -> ElementSet:
+        """Return the first product's elements that something no worse known supports beside some of the second product's."""
+        supporting = (each for each in self._supporting if each[3] <= worst)
+        return reduce(or_, (mask for mask, others, where, _ in supporting if others & candidates and where & platforms), 0)
 
 
 def _supports(edge: Edge) -> bool:

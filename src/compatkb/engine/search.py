@@ -171,14 +171,14 @@ class Search:
                     left = left.limited_to(~self.problem.missing(absent, [(product, idx)]))
             if self._is_beaten(left, dearer):
                 continue
-            if idx >= 0:
-                left = left.limited_to(~conflicts_beside(problem, (product, idx), chosen.items()))
             for due in self._complete_at[depth]:
                 left = self._vouched(due, extended, left)
             for due in self._settled_at[depth]:
                 if extended[due] != ABSENT:
                     left = left.limited_to(self._needed(due, extended))
             left = self._left_open(left, dearer)
+            if left.anywhere and idx >= 0:
+                left = left.limited_to(~conflicts_beside(problem, (product, idx), chosen.items()))
             if left.anywhere and not self._lacks_any(depth, extended, left.anywhere):
                 before = len(self._found)
                 self._extend(depth + 1, extended, left, dearer)
