@@ -14,7 +14,7 @@ from conftest import Run
 from hostile import TEXT, hostile_directory, hostile_facts
 
 from compatkb.errors import UnavailableError, UsageError
-from compatkb.export.tables import database_page, tables, write_database
+from compatkb.export.tables import tables, write_database
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
 from compatkb.store.tables import views
@@ -248,7 +248,7 @@ def test_same_data_same_bytes(facts: Snapshot, path: Path, tmp_path: Path) -> No
 
 
 def test_it_describes_itself(database: Database) -> None:
-    """Every view and column has a sentence in the database, and `build --describe` prints the same."""
+    """Every view and column has a sentence in the database."""
     described = all_of(database, "select table_name, column_name from description where text != ''")
     wanted = [(view.name, name) for view in views() for name in ("", *(column.name for column in view.columns))]
     assert sorted(described) == sorted(wanted)
@@ -257,11 +257,6 @@ def test_it_describes_itself(database: Database) -> None:
         for row in all_of(database, "select name from sqlite_master where type = 'view' and name not like '\\_%' escape '\\'")
     }
     assert made == {view.name for view in views()}
-    page = database_page()
-    for name, column in wanted:
-        section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
-        assert section
-        assert not column or f"`{column}`" in section
 
 
 def test_observations_are_rows(tmp_path: Path) -> None:
@@ -347,8 +342,8 @@ def test_a_failure_leaves_the_old_database(small: Snapshot, tmp_path: Path, monk
     assert [p.name for p in tmp_path.iterdir()] == ["out.sqlite"]
 
 
-def test_command_writes_and_describes(run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`compatkb build` writes compatkb.sqlite here; remarks go to standard error; --describe prints the page."""
+def test_command_writes(run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compatkb build` writes compatkb.sqlite here; remarks go to standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))
     data = ("--data", str(hostile_directory(tmp_path)))
@@ -356,7 +351,6 @@ def test_command_writes_and_describes(run: Callable[..., Run], tmp_path: Path, m
     assert (done.code, done.out) == (0, "")
     assert "compatkb.sqlite" in done.err
     assert (tmp_path / "compatkb.sqlite").is_file()
-    assert run("build", "--describe").out == database_page()
     assert run("build", "--out", str(tmp_path / "none" / "x"), *data).code == 5
     (tmp_path / "notes").write_text("mine", encoding="utf-8")
     assert run("build", "--out", "notes", *data).code == 2

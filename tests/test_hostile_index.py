@@ -1,7 +1,6 @@
 """What a hostile index can do to a validation: nothing but cost it an answer, whoever asks and however."""
 
 import io
-import os
 import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,15 +26,14 @@ from compatkb.validate.targets import this_platform
 WAYS = {
     "published": ("index", {}),
     "pip": ("pip", {}),
-    "pip-download": ("pip", {"download": True}),
     "uv": ("uv", {}),
     "import": ("python", {}),
 }
 """Everything that asks an index, by name: the tool, and how the context is set."""
 QUICK = ("published", "pip", "uv", "import")
-"""Every tool; every way of it is left to `make test-soak`."""
-RESOLVING = parted(("pip", "pip-download", "uv"), QUICK, pytest.mark.soak)
-READING_WHEELS = parted(("pip", "pip-download", "uv", "import"), ("uv", "import"), pytest.mark.soak)
+"""Every tool."""
+RESOLVING = parted(("pip", "uv"), QUICK, pytest.mark.soak)
+READING_WHEELS = parted(("pip", "uv", "import"), ("uv", "import"), pytest.mark.soak)
 
 
 @pytest.fixture(scope="module")
@@ -94,21 +92,19 @@ def test_index_that_keeps_silent(context: RunContext, index: Index) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["pip-download", "import"])
-def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: Index, way: str) -> None:
+def test_file_that_is_not_the_one_that_was_promised(context: RunContext, index: Index) -> None:
     """A wheel with another digest than its page gives is not taken."""
     index.wrong_hash.add(index.add("torch", "1.1", ""))
-    seen = ask(context, way, "torch==1.1")
+    seen = ask(context, "import", "torch==1.1")
     assert seen.outcome is Outcome.NOT_CHECKED
     assert "hash" in seen.detail.lower(), seen.detail
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["pip-download", "import"])
-def test_file_that_is_no_archive(context: RunContext, index: Index, way: str) -> None:
+def test_file_that_is_no_archive(context: RunContext, index: Index) -> None:
     """What is called a wheel and is none says nothing of the build."""
     index.files["torch-1.7-py3-none-any.whl"] = b"this is no archive"
-    seen = ask(context, way, "torch==1.7")
+    seen = ask(context, "import", "torch==1.7")
     assert seen.outcome in {Outcome.NOT_CHECKED, Outcome.CONFLICT, Outcome.NOT_FOUND}
     assert seen.detail
 
@@ -152,12 +148,10 @@ def test_source_distribution_is_nothing(context: RunContext, index: Index, way: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", parted(["pip-download", "import"], QUICK, pytest.mark.soak))
-def test_wheel_that_fills_the_disk(context: RunContext, index: Index, way: str) -> None:
+def test_wheel_that_fills_the_disk(context: RunContext, index: Index) -> None:
     """A wheel that is larger than a cell may be, or becomes so when it is unpacked, ends the cell."""
-    body = os.urandom(40 << 20) if way == "pip-download" else bytes(200 << 20)
-    index.add("torch", "1.5", "", files={"torch/big.bin": body})
-    seen = ask(context, way, "torch==1.5", megabytes=20)
+    index.add("torch", "1.5", "", files={"torch/big.bin": bytes(200 << 20)})
+    seen = ask(context, "import", "torch==1.5", megabytes=20)
     assert seen.outcome is Outcome.NOT_CHECKED, seen.detail
     del index.files["torch-1.5-py3-none-any.whl"]
 

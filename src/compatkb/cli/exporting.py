@@ -22,15 +22,9 @@ Exported = Literal["json", "graphml", "ical", "schema"]
 def build(
     out: Annotated[str, o.value("--out", "FILE", "the file to write")] = "compatkb.sqlite",
     force: Annotated[bool, o.option("--force", "overwrite a file that is not a compatkb database")] = False,
-    describe: Annotated[bool, o.option("--describe", "write nothing; print what the views are")] = False,
     data: o.Data = None,
 ) -> int:
     """Write the SQLite database."""
-    if describe:
-        from compatkb.export.tables import database_page
-
-        show(database_page())
-        return 0
     from compatkb.export.tables import write_database
 
     write_database(open_data(data), Path(out), force=force)
@@ -72,17 +66,15 @@ def export(
 
 def schema(
     out: Annotated[str, o.value("--out", "DIR", "the folder to write")] = "data/schema",
-    check: Annotated[bool, o.option("--check", "write nothing; print what differs and exit with 4")] = False,
 ) -> int:
-    """Write the JSON Schemas of the data files, or say that they are stale."""
+    """Write the JSON Schemas of the data files; older ones that no file has any more go."""
     from compatkb.core.atomic_write import write_file
-    from compatkb.export.schemas import ENDING, schema_files, stale
+    from compatkb.export.schemas import ENDING, schema_files
 
     folder = Path(out)
-    if check:
-        difference = stale(folder)
-        show(f"{difference}run `compatkb schema --out {folder}`\n" if difference else f"{folder}: fresh\n")
-        return 4 if difference else 0
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: is no folder, so nothing was written")
+    folder.mkdir(parents=True, exist_ok=True)
     files = schema_files()
     for name, text in files.items():
         write_file(folder / name, text.encode())

@@ -41,7 +41,6 @@ def validate(
     stack: Annotated[
         o.Words, o.value("--stack", "PINS", "these builds in place of what is claimed: 'PACKAGE==V PACKAGE==V' (repeatable)")
     ] = None,
-    download: Annotated[bool, o.option("--download", "really download and hash the wheels")] = False,
     index: Annotated[o.Words, o.value("--index", "ID=URL", "ask this address in place of a channel (repeatable)")] = None,
     interpreter: Annotated[
         o.Words, o.value("--interpreter", "V=PATH", "a Python for a minor, beside those that are found (repeatable)")
@@ -125,7 +124,6 @@ def validate(
         interpreter or (),
         indexes=indexes,
         use_pip_config=use_pip_config,
-        download=download,
         seconds=seconds,
         megabytes=megabytes,
     )

@@ -1,9 +1,7 @@
 """JSON Schemas of the data files, made from the models, so that editors and other programs can check a file."""
 
-import difflib
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from compatkb.authoring.loader import FOLDERS, SINGLE
@@ -24,22 +22,6 @@ ENDING = ".schema.json"
 def schema_files() -> dict[str, str]:
     """Return the schema of each kind of data file, by file name."""
     return {f"{name}{ENDING}": json.dumps(_schema(model), indent=2) + "\n" for name, model in _MODELS.items()}
-
-
-def stale(directory: Path) -> str:
-    """Return the unified diff between the schemas in a folder and those that the models make; empty where none differ."""
-    wanted = schema_files()
-    there = {path.name for path in directory.glob(f"*{ENDING}")}
-    diff: list[str] = []
-    for name in sorted(wanted.keys() | there):
-        try:
-            old = (directory / name).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            old = ""
-        new = wanted.get(name, "")
-        lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(directory / name), "made from the models")
-        diff += lines
-    return "".join(diff)
 
 
 def _schema(model: type[Record]) -> dict[str, Any]:

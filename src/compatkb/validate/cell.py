@@ -75,7 +75,6 @@ class RunContext:
     interpreters: dict[str, str] = field(default_factory=dict)  # minor: executable
     use_pip_config: bool = False
     newest_pip: bool = True  # in an environment of its own; else the pip that comes with the interpreter
-    download: bool = False  # really download and hash, do not only resolve
     seconds: float = 900.0  # the most that one cell may take
     megabytes: int = 12_000  # the most disk that one cell may take
     pages: "dict[tuple[str | None, str], tuple[DistributionFile, ...]]" = field(default_factory=dict)  # that were read

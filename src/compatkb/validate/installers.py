@@ -51,11 +51,8 @@ def check(cell: ValidationCell, context: RunContext) -> Observation:
 def _words(cell: ValidationCell, context: RunContext, folder: Path) -> list[str]:
     general = ["--disable-pip-version-check", "--no-input", "--no-color", "--retries", "2"]
     general += [] if context.use_pip_config else ["--isolated"]
-    if context.download:
-        how = ["download", "--dest", str(folder / "wheels"), "--cache-dir", str(context.cache / "pip")]
-    else:
-        how = ["install", "--dry-run", "--ignore-installed", "--target", str(folder / "target"), "--no-cache-dir"]
-        how += ["--report", str(folder / "report.json"), "--quiet", "--use-feature=fast-deps"]
+    how = ["install", "--dry-run", "--ignore-installed", "--target", str(folder / "target"), "--no-cache-dir"]
+    how += ["--report", str(folder / "report.json"), "--quiet", "--use-feature=fast-deps"]
     target = ["--only-binary=:all:", "--implementation", "cp", "--python-version", cell.python]
     for tag in installer_platforms(cell.platform):
         target += ["--platform", tag]
@@ -68,7 +65,7 @@ def _observed(cell: ValidationCell, context: RunContext, ended: Ended, folder: P
     if ended.stopped:
         return cell.observed(Outcome.NOT_CHECKED, context.today, f"pip: {ended.how}", **more)
     if ended.ok:
-        report = _downloaded(folder / "wheels") if context.download else _reported(folder / "report.json")
+        report = _reported(folder / "report.json")
         if report is None:
             return cell.observed(Outcome.NOT_CHECKED, context.today, "pip wrote no report", **more)
         pins, yanked = report
@@ -89,11 +86,6 @@ def _reported(path: Path) -> tuple[list[str], str] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return [f"{name}=={version}" for name, version in names], f"yanked: {', '.join(yanked)}" if yanked else ""
-
-
-def _downloaded(folder: Path) -> tuple[list[str], str] | None:
-    files = sorted(folder.glob("*.whl"))
-    return ([f"{path.name} {sha256(path.read_bytes()).hexdigest()}" for path in files], "") if files else None
 
 
 def _digest(lines: list[str]) -> str:
