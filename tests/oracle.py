@@ -354,8 +354,8 @@ class Trial:
     # -- two elements ---------------------------------------------------------------------------------------------
 
     def _holds(self, edge: KnowledgeEdge) -> bool:
-        """Return whether a claim is made for the device and hardware asked for."""
-        if edge.devices and self.ask.device not in edge.devices:
+        """Return whether a claim is made for the device and hardware asked for, and without an extra: none is asked for."""
+        if edge.extra or (edge.devices and self.ask.device not in edge.devices):
             return False
         return not edge.hardware or any(has(edge.hardware, n) for n in self.ask.pins.get("hardware", ()))
 
