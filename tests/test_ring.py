@@ -1,9 +1,11 @@
 """Products beside torch: what is compiled from source, what extras bound, and pairs that nobody speaks of."""
 
 import random
+from collections.abc import Callable
 
 import pytest
 from builders import shown
+from conftest import Run
 from metadata_pairs import LINUX, releases, requirements
 from packaging.requirements import Requirement
 
@@ -65,6 +67,13 @@ def test_an_extra_bounds_what_it_is_named_for_where_it_is_asked_for(
     """Who does not ask for an extra installs nothing that it requires: it denies nothing, and vouches for what it names."""
     answer = base.explain(*pins, f"python=={'3.12' if 'vllm' in pins[0] else '3.10'}")
     assert answer.verdict is right
+
+
+def test_what_no_index_has_is_named(run: Callable[..., Run]) -> None:
+    """A chain that ends in what the default index does not have says so, and nobody is told to install that."""
+    told = run("explain", "impi-devel==2021.19.0", "linux").out
+    assert "impi-rt 2021.19.0 needs libfabric >=2.6, which the default index does not have" in " ".join(told.split())
+    assert "pip install libfabric" not in run("show", "libfabric").out
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class CatalogScreen(Catalog):
         head += labelled("", f"{more} more: `compatkb list {product.id}`") if more > 0 else []
         head += labelled("", f"without wheels: {shortened(bare)}") if bare else []
         blocks.append(Block(head))
-        install = f"pip install {product.distribution}" if product.distribution else None
+        install = f"pip install {product.distribution}" if product.distribution and content["releases"] else None
         blocks += labelled_rows([("builds", install, 1), ("untested", _points(content), 2)])
         return self._finished(blocks, f"compatkb show {product.id} VERSION")
 

@@ -255,6 +255,7 @@ class Causes(Names):
         wanted = self.pin(pin) if pin and is_listed else text
         instead = f", not {wanted}" if text[:1].isalnum() and edge.kind != "breaks" else ""
         extra = f" with its extra {edge.extra}" if edge.extra else ""
+        instead = instead if self.facts.sizes[edge.to] or not edge.in_metadata else ", which the default index does not have"
         return f"{self.term(record.of_term)}{extra} {_VERBS[edge.kind]} {needed}{condition}{instead}"
 
     def excluded(self) -> str:
