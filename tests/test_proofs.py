@@ -21,7 +21,7 @@ from compatkb.validate.importing import check as check_import
 from compatkb.validate.importing import check_run
 from compatkb.validate.limits import KEPT, find_uv, isolated, run_limited, size_of
 from compatkb.validate.messages import decisive, tidy
-from compatkb.validate.proofs import proofs, subjects
+from compatkb.validate.proofs import pins_of, proofs, subjects
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 REJECTS = "needs to work with PyTorch"
@@ -276,6 +276,7 @@ def test_shipped_proofs_speak_of_products() -> None:
     scripts = {path.stem for path in (ROOT / "data" / "workloads").glob("*.py")}
     assert scripts <= set(known)
     assert all(known[links.product].module for links in proofs(ROOT / "data").links)
+    assert pins_of(ROOT / "data", (("neural-compressor", "3.6"),)) == ["neural-compressor[pt]==3.6"]  # a row of a family
 
 
 @pytest.mark.long

@@ -182,6 +182,7 @@ def context(tmp_path: Path, index: Index) -> RunContext:
     (data / "products").mkdir(parents=True)
     for name in ("torch", "audio"):
         text = f'[product]\nid = "{name}"\nrank = {len(name)}\ndistribution = "{name}"\nimport-name = "{name}"\n'
+        text += f'name = "{name}"\nrole = "package"\nscheme = "pep440"\n'
         (data / "products" / f"{name}.toml").write_text(text, encoding="utf-8")
     (data / "proofs.toml").write_text(PROOFS, encoding="utf-8")
     (data / "channels.toml").write_text((ROOT / "data" / "channels.toml").read_text(encoding="utf-8"), encoding="utf-8")

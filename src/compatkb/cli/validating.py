@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from compatkb.cli import options as o
-from compatkb.cli.terminal import tell
+from compatkb.cli.terminal import Progress, tell
 from compatkb.core.clock import current_day
 from compatkb.errors import UsageError
 from compatkb.output.terminal import show
@@ -80,7 +80,7 @@ def validate(
     from compatkb.validate.indexes import shown
     from compatkb.validate.plan import PlanScope
     from compatkb.validate.proofs import linked_products
-    from compatkb.validate.runner import ProgressLine, Threads
+    from compatkb.validate.runner import Threads
     from compatkb.validate.session import ValidationOptions, choose, report_payload, report_text, run_context
     from compatkb.validate.session import validate as ask
 
@@ -127,7 +127,7 @@ def validate(
         seconds=seconds,
         megabytes=megabytes,
     )
-    with ProgressLine() as progress:
+    with Progress() as progress:
         report = ask(cells, context, Threads(jobs), Path(out) if out else None, progress)
     show(report_payload(report) if form == "json" else report_text(report))
     return report.exit_code

@@ -11,8 +11,9 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
+from compatkb.authoring.loader import parse
 from compatkb.errors import DataError
-from compatkb.schema import ChannelFile
+from compatkb.schema import ChannelFile, ProductFile
 from compatkb.schema.evidence import ExportedSymbols, LinkedLibraries, ProofFile
 
 _ITANIUM = re.compile(r"_Z(?:T[VIST]|GV|Th?v?n?\d+_(?:n?\d+_)?)?(N[rVKRO]*)?(\d+)(\w+)")
@@ -39,24 +40,24 @@ class LinkedProducts:
 
 
 @cache
+def _products(data: Path) -> tuple[ProductFile, ...]:
+    """Return the product files of a data directory; raises DataError."""
+    loaded = parse({f"products/{path.name}": path.read_bytes() for path in sorted((data / "products").glob("*.toml"))})
+    if loaded.problems:
+        raise DataError(tuple(map(str, loaded.problems)))
+    return tuple(document.record for document in loaded.documents if isinstance(document.record, ProductFile))
+
+
+@cache
 def subjects(data: Path) -> dict[str, ProvenProduct]:
     """Return the products of a data directory by distribution, each name in its canonical form."""
     subject_by_name: dict[str, ProvenProduct] = {}
-    for path in sorted((data / "products").glob("*.toml")):
-        content = _read(path)
-        head = content.get("product")
-        if not isinstance(head, dict):
-            continue
-        script = data / "workloads" / f"{head.get('id')}.py"
-        builds = [build for release in content.get("release", ()) for build in release.get("build", ())]
-        subject = ProvenProduct(
-            product=str(head.get("id")),
-            module=head.get("import-name"),
-            rank=int(head.get("rank", 0)),
-            workload=script if script.is_file() else None,
-            extras=tuple((str(b["version"]), f"[{','.join(b['extras'])}]") for b in builds if b.get("extras")),
-        )
-        for name in {head.get("distribution"), *(build.get("distribution") for build in builds)} - {None}:
+    for file in _products(data):
+        head, builds = file.product, [build for release in file.release for build in release.build]
+        script = data / "workloads" / f"{head.id}.py"
+        extras = tuple((build.version, f"[{','.join(build.extras)}]") for build in builds if build.extras)
+        subject = ProvenProduct(head.id, head.import_name, head.rank, script if script.is_file() else None, extras)
+        for name in {head.distribution, *(build.distribution for build in builds)} - {None}:
             subject_by_name[canonicalize_name(str(name))] = subject
     return subject_by_name
 
@@ -81,9 +82,9 @@ def pins_of(data: Path, packages: tuple[tuple[str, str], ...]) -> list[str]:
 
 @cache
 def listed_systems(data: Path) -> dict[str, tuple[str, ...]]:
-    """Return the systems of data/products/os.toml, each with the families that it is part of."""
-    listed = _read(data / "products" / "os.toml").get("release", ())
-    return {str(entry["version"]): tuple(entry.get("part-of", ())) for entry in listed}
+    """Return the systems of the data, each with the families that it is part of."""
+    listed = next((file.release for file in _products(data) if file.product.id == "os"), ())
+    return {release.version: release.part_of for release in listed}
 
 
 @cache

@@ -197,7 +197,7 @@ def validate(
     context: RunContext,
     executor: Threads,
     out: Path | None,
-    progress: Callable[[int, int, Observation], None],
+    progress: Callable[[str, int, int], None],
 ) -> ValidationReport:
     """Ask the cells and keep what they saw: in `out` where it is given, else in the data directory's evidence.
 
