@@ -34,7 +34,7 @@ _PCI = re.compile(r"8086[:\s]+(?:0x)?([0-9a-f]{4})(?![0-9a-f])|\b0x([0-9a-f]{4})
 _KERNEL = re.compile(
     r"(?:linux(?:-image-|-| version | (?!release)[a-z0-9_.-]{1,40} )|kernel(?: version| release)?[: =|*`]{1,6}(?:linux )?"
     r"|uname -[a-z]{1,3}\s{1,8})(\d\.\d{1,2})(?:\.\d{1,3})?(?=[-.+, \n)|`]|$)"
-    r"|(?<![\d.])(\d\.\d{1,2})(?:\.\d{1,3})?(?:-\d{1,3})?"
+    r"|(?<![\d.])(\d\.\d{1,2})(?:\.\d{1,3})?(?:-\d{1,6})?"
     r"(?:-generic|-oem|-lowlatency|-pve|-amd64|\.fc\d\d|(?: latest)? (?:linux )?kernel\b)"
 )
 _BUILD = re.compile(r"(?<![\d.])1\.\d{1,2}\.(\d{5})(?![\d.])")  # as Level Zero prints it

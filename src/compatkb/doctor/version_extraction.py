@@ -139,6 +139,8 @@ class VersionReader(KnownData):
                     if after is None or (_BEFORE.search(before) and not before.endswith("/")):
                         continue
                     version = self.shape(product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
+                    if version.endswith(".x"):  # a series of which no release is named
+                        continue
                     reads.append(Read(product.id, version, self.pasted.line_at(at)[0], _how(text, before, after)))
         return reads
 
