@@ -47,7 +47,7 @@ _NOT_WORKING = re.compile(r"(?:n't|not|never|no longer|stop\w{0,4}|fail\w{0,3}|b
 _CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
 _WORKED = re.compile(
     r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
-    r"(?:works?|worked|(?:is|was) (?:fine|ok)|passes|passed|good|ok)\b(?! around)"
+    r"(?:works?|worked|(?:(?:is|was|all|everything) ){1,2}(?:fine|ok|good)|passes|passed|good|ok)\b(?! around)"
 )
 _NUMBERED = re.compile(
     r"[ :=v'-]{1,12}(?:version |release |driver |series )?v?(\d{1,3}(?:\.\d{1,5}){1,3}(?:\+[a-z0-9.]{1,20})?)"

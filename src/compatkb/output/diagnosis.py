@@ -254,7 +254,7 @@ def _fixes(view: DiagnosisView, first: Candidate) -> list[str]:
             on = f"; Python {python_ranges(lead.python)}" if first.kind == "index" else ""
             steps.append(f"{view.title} ({messages.signed(lead.verdict)}{on})")
     if first.kind == "index":
-        if lead is None and view.either:
+        if lead is None and view.either and view.diagnosis.target.python:
             stack = view.either[0].near.stack
             steps.append(f"{stack.main_name} has wheels for Python {python_ranges(stack.python)}")
         steps += [text for text in view.wanted if text][:1]
