@@ -1,6 +1,5 @@
 """The file under check and its context, which every checker and rule is given; its text with the edits of findings."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from datetime import date
@@ -9,7 +8,7 @@ from compatkb.check.rules import CheckRule
 from compatkb.core.clock import Clock
 from compatkb.core.findings import Edit, Finding
 from compatkb.core.record import NamedTuple
-from compatkb.core.text_position import SourceText
+from compatkb.core.text_position import SourceText, unified
 from compatkb.parsers.statement import Word
 from compatkb.store.reader import Snapshot
 
@@ -116,11 +115,7 @@ def _is_taken(edit: tuple[int, int, str], taken: list[tuple[int, int, str]]) -> 
 
 def diff(document: TextDocument, after: str) -> str:
     """Return what changes as a unified diff, empty where nothing does."""
-    from difflib import unified_diff
-
-    before, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (document.text, after))
-    lines = unified_diff(before, new, document.path, f"{document.path} (fixed)")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return unified(document.text, after, document.path, f"{document.path} (fixed)")
 
 
 def _overlap(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:

@@ -207,3 +207,12 @@ class Places:
 def quoted(text: str) -> str:
     """Return a text as a string of JSON, of YAML if it is one line, and of TOML, which takes no bare U+007F."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def unified(before: str, after: str, old: str, new: str) -> str:
+    """Return what changes as a unified diff between two names, empty where nothing does; line ends stay as they are."""
+    from difflib import unified_diff
+
+    one, other = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (before, after))
+    lines = unified_diff(one, other, old, new)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,6 +1,5 @@
 """Texts with their regions filled, and the files that hold them: which ones, read and written whole, compared and reported."""
 
-import difflib
 import os
 import re
 import shlex
@@ -12,6 +11,7 @@ from markdown_it import MarkdownIt
 from compatkb.core.atomic_write import write_file
 from compatkb.core.foreign import is_inside, read_bounded, walk
 from compatkb.core.record import NamedTuple
+from compatkb.core.text_position import unified
 from compatkb.docgen.kinds import RegionContents
 from compatkb.docgen.regions import MarkerProblem, Region, find_regions
 from compatkb.errors import CompatkbError, DocumentError, UnavailableError, UsageError
@@ -168,10 +168,8 @@ def write_document(document: MarkedFile) -> None:
 
 def diff_of(document: MarkedFile) -> str:
     """Return what changes as a unified diff, empty where nothing does; line ends stay as the file has them."""
-    before, after = (re.findall(r"[^\n]*\n|[^\n]+", side.decode("utf-8")) for side in (document.before, document.after))
     name = document.path.as_posix()
-    lines = difflib.unified_diff(before, after, name, f"{name} (generated)")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return unified(document.before.decode("utf-8"), document.after.decode("utf-8"), name, f"{name} (generated)")
 
 
 def report_text(documents: Sequence[MarkedFile]) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import Files
 from compatkb.core.clones import GitTag, commit_of, texts
+from compatkb.core.names import numbers
 from compatkb.core.record import NamedTuple
 from compatkb.errors import UnavailableError, UsageError
 from compatkb.refresh.comparison import Note
-from compatkb.refresh.git_tags import numbers, read_tags, versions_of
+from compatkb.refresh.git_tags import read_tags, versions_of
 from compatkb.refresh.run import FileChange, RefreshOutcome
 from compatkb.schema import CollectedFile, DeviceFeed, Feed, KernelFeed, ProductFile, TagFeed
 from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, KernelRow

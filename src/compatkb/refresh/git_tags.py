@@ -5,15 +5,11 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from compatkb.core.clones import GitTag, commit_of, tags, texts
+from compatkb.core.names import numbers
 from compatkb.schema import TagFeed
 from compatkb.schema.collected import TagRow, TagsRead
 
 Numbers = tuple[int, ...]
-
-
-def numbers(version: str) -> Numbers:
-    """Return the parts of a version of digits and dots, to sort by."""
-    return tuple(int(part) for part in version.split("."))
 
 
 def versions_of(feed_tags: str, clone: Path) -> dict[str, GitTag]:

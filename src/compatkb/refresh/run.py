@@ -1,7 +1,6 @@
 """One refresh: reads the data, asks the index, proposes changes, and replaces files atomically."""
 
 import contextlib
-import difflib
 import os
 import queue
 import tempfile
@@ -18,6 +17,7 @@ from packaging.utils import canonicalize_name
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.index_requirements import worth_recording
 from compatkb.authoring.loader import Files
+from compatkb.core.text_position import unified
 from compatkb.errors import CompatkbError, UnavailableError, UsageError
 from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata
@@ -57,9 +57,7 @@ class FileChange:
         """Return the unified diff, with paths as seen from the folder around the data directory; empty without change."""
         name = f"{directory.name}/{self.path.relative_to(directory).as_posix()}"
         old = f"a/{name}" if self.before else os.devnull
-        return "".join(
-            difflib.unified_diff(self.before.splitlines(True), self.after.splitlines(True), old, f"b/{name}"),
-        )
+        return unified(self.before, self.after, old, f"b/{name}")
 
 
 @dataclass(frozen=True)

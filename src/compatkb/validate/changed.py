@@ -1,6 +1,5 @@
 """Finds the claims that a change touches: stacks that are new, or whose verdict, builds or requirements changed."""
 
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,15 +7,14 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from compatkb.core.clones import commit_of, git
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Kind
-from compatkb.errors import DataError, UnavailableError, UsageError
+from compatkb.errors import DataError, UsageError
 from compatkb.store.cache import compile_directory
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import UNBUILT, Edge, Element
 from compatkb.validate.plan import Claimed, ClaimPlan, PlanScope
-
-_PATIENCE = 120.0  # seconds for git
 
 
 class ClaimChange(NamedTuple):
@@ -131,13 +129,13 @@ def earlier(directory: Path, since: str) -> Iterator[Snapshot]:
 
 def _unpack(directory: Path, since: str, folder: Path) -> None:
     """Write the data that a commit has into a folder."""
-    commit = _git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}")
+    commit = commit_of(directory, since)
     if commit is None:
         raise UsageError(
             f"{since!r} is neither a data directory nor a commit that the repository of {directory} has; "
             "a shallow clone has to fetch it first"
         )
-    content = _git(directory, "archive", "--format=tar", commit.decode().strip())
+    content = git(directory, "archive", "--format=tar", commit)
     if not content:
         raise UsageError(f"{since} has no data in the place of {directory}")
     with tarfile.open(fileobj=BytesIO(content)) as archive:
@@ -147,14 +145,3 @@ def _unpack(directory: Path, since: str, folder: Path) -> None:
                 target = folder / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(file.read())
-
-
-def _git(directory: Path, *words: str) -> bytes | None:
-    """Return what git prints in a directory, None where it fails; raises UnavailableError."""
-    try:
-        done = subprocess.run(["git", "-C", directory, *words], capture_output=True, timeout=_PATIENCE, check=False)
-    except FileNotFoundError:
-        raise UnavailableError("git is not installed; name a data directory to compare with instead of a commit") from None
-    except subprocess.TimeoutExpired:
-        raise UnavailableError(f"git gave no answer within {_PATIENCE:.0f} s") from None
-    return done.stdout if done.returncode == 0 else None
