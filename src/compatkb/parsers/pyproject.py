@@ -10,7 +10,17 @@ from compatkb.parsers.commands.model import conda_requirement
 from compatkb.parsers.documents import Toml, add_indexes, read_toml
 from compatkb.parsers.requirement import from_poetry, is_name, is_specifier, of_file, parse, pinned, refusal, statement
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole, Word
+from compatkb.parsers.statement import (
+    MAIN,
+    Group,
+    Include,
+    IndexUse,
+    ParsedFile,
+    PythonUse,
+    Requirement,
+    RequirementRole,
+    Word,
+)
 
 STEP = 1
 _Where = tuple[str, ...]
@@ -154,6 +164,11 @@ class _PyprojectReader:
         self._listed((*where, "dependencies"), MAIN)
         if not where:
             return
+        dynamic = ("tool", "setuptools", "dynamic", "dependencies", "file")
+        for listed in (dynamic, ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files")):
+            for number, path in enumerate(self.document.list(*listed)):
+                if isinstance(path, str):
+                    self.reading.add(Include(self.document.place(*listed, number), path, path=path))
         for extra in self.document.table("project", "optional-dependencies"):
             self._listed(("project", "optional-dependencies", extra), f"extra:{extra}", kind="extra")
 

@@ -8,7 +8,7 @@ from compatkb.core.text_position import Place
 from compatkb.parsers.documents import ini_values
 from compatkb.parsers.requirement import is_specifier, parse, refusal, statement
 from compatkb.parsers.source import SourceFile
-from compatkb.parsers.statement import MAIN, Group, ParsedFile, PythonUse, RequirementRole
+from compatkb.parsers.statement import MAIN, Group, Include, ParsedFile, PythonUse, RequirementRole
 
 
 def read_setup_cfg(source: SourceFile, reading: ParsedFile) -> None:
@@ -61,6 +61,26 @@ def read_setup_script(source: SourceFile, reading: ParsedFile) -> None:
         for keyword in call.keywords:
             value = named.get(keyword.value.id, keyword.value) if isinstance(keyword.value, ast.Name) else keyword.value
             _add(keyword.arg or "", value, source, reading)
+            if keyword.arg == "install_requires" and (found := _file_of(keyword.value, tree)):
+                reading.add(Include(_place(found[1], source), found[0], path=found[0]))
+
+
+def _file_of(value: ast.expr, tree: ast.Module) -> tuple[str, ast.expr] | None:
+    """Return the one list of requirements that a value names, or the statements that assign it; None for none or several."""
+    found = _lists_in(value)
+    if not found and isinstance(value, ast.Name):
+        assigning = (node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.With) and _assigns(node, value.id))
+        found = {text: node for each in assigning for text, node in _lists_in(each).items()}
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def _lists_in(node: ast.AST) -> dict[str, ast.expr]:
+    constants = (one for one in ast.walk(node) if isinstance(one, ast.Constant))
+    return {one.value: one for one in constants if isinstance(one.value, str) and one.value.endswith(".txt")}
+
+
+def _assigns(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
 
 
 def _add(key: str, value: ast.expr, source: SourceFile, reading: ParsedFile) -> None:

@@ -239,13 +239,9 @@ class BuildEntry(Record):
 
 
 class MetadataEntry(Record):
-    """Releases whose metadata are no valid requirements, so that newer pips pass over them."""
+    """That newer pips pass over releases whose metadata hold what is no requirement."""
 
-    name: Text
-    versions: Annotated[Text, AfterValidator(_specifier)]
-    written: Text  # what their metadata hold
-    mended: Text | None = None  # the first release without it
-    since_pip: Text  # the first pip that passes over them
+    since_pip: Text  # the first pip that does
     sources: Sources
 
 

@@ -35,10 +35,11 @@ _OF_FOLDER = ("pyproject", "requirements", "uv.lock", "poetry.lock", "pylock")
 """Files that are installed into the Python of their folder."""
 _WORKSPACE = "[tool.uv.workspace]"
 _MANIFESTS = ("pyproject", "pixi")
+_PROJECTS = ("pyproject", "setup.py")
 _LOCKS = ("uv.lock", "poetry.lock")
 _INSTALLED = (Requirement, Include, Action)
 _UPPER = ("<", "==", "~=")
-PACKAGE_KINDS = ("stub", "isolated_build", "refused_metadata", "clash")
+PACKAGE_KINDS = ("stub", "isolated_build", "clash")
 """The records of packages that are no products."""
 MOST_STATEMENTS = 50_000
 """More statements of all environments together are not judged."""
@@ -155,7 +156,9 @@ class Project:
         self.borrowed = frozenset(
             target
             for document, reading in self.read.values()
-            for statement in reading.statements
+            for statement in (
+                () if reading.kind in _PROJECTS else reading.statements
+            )  # whose list is installed by itself, too
             if isinstance(statement, Include) and (target := self.target(document.path, statement.path, reading)) is not None
         )
 
@@ -271,7 +274,8 @@ class Project:
     @cached_property
     def _packages(self) -> frozenset[str]:
         """The packages that are no products and of which the data say something."""
-        return frozenset(record["name"] for kind in PACKAGE_KINDS for record in self.facts.guide_records(kind))
+        named = (record["name"] for kind in PACKAGE_KINDS for record in self.facts.guide_records(kind))
+        return self.facts.described.union(named)
 
     def _python_version(self, path: str) -> Iterable[LocatedStatement]:
         """Return the Python of the nearest `.python-version`, beside a file or above it."""

@@ -5,29 +5,51 @@ from collections.abc import Iterator
 from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.environments import at
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
-from compatkb.check.project.pinned_set import Clash, PinnedSet, source_of
+from compatkb.check.project.pinned_set import Bound, Clash, PinnedSet, release_of, source_of
+from compatkb.check.project.pins import PLATFORM
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.project.resolution import TOGETHER
-from compatkb.core.findings import Finding
+from compatkb.check.rules import FileRole, place_of
+from compatkb.core.findings import Finding, Severity
 
 _MOST_FOUND = 6
 
 
-@SETTINGS.rule(TOGETHER)
+@SETTINGS.rule(TOGETHER, PLATFORM)
 def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield exact pins of one step that the metadata of another one refuse, where one of the two is no product."""
+    """Yield exact pins of one step that another one's metadata refuse, or the Python, where one of the two is no product."""
     environment = plan.environment
     if environment.is_locked or is_of_other_architecture(environment.document.text, queries.facts):
         return
     steps = {one.step for _, one in environment.others} | {w.requirement.step for w in plan.requirements}
     for step in sorted(step for step in steps if plan.resolves(step)):
         pinned = PinnedSet(plan, step, queries)
+        if plan.pythons and not plan.of_markers:
+            yield from _of_another_python(pinned)
         told: set[frozenset[str]] = set()
         for clash in pinned.clashes(pinned.pins):
             parties = frozenset((clash.one.by or clash.one.of, clash.other.by or clash.other.of))
             if parties not in told and len(told) < _MOST_FOUND:
                 told.add(parties)
                 yield _finding(clash, pinned)
+        for clash, several in pinned.stuck(pinned.pins) if not told else ():
+            yield _stuck(clash, several, pinned)
+
+
+def _of_another_python(pinned: PinnedSet) -> Iterator[Finding]:
+    """Yield exact pins of what is no product for which the Python that runs is none."""
+    plan, queries = pinned.plan, pinned.queries
+    around = place_of(plan.environment.document.path)
+    for name, version in pinned.pins.items():
+        record = release_of(name, version, queries) if name not in pinned.product else None
+        located = pinned.asked[name][-1][0]
+        is_own = located.document is plan.environment.document or around not in PLATFORM.off_in
+        if record and record["python"] and is_own and not pinned.is_for_python(record["python"]):
+            runs = queries.python_names(plan.pythons)
+            message = f"{name} {version} has nothing for Python {runs}: it needs Python {record['python']}"
+            finding = at(located, PLATFORM, message, sources=(source_of(name, version, queries),))
+            is_certain = place_of(located.document.path) is FileRole.INSTALLED and around is FileRole.INSTALLED
+            yield finding._replace(level=Severity.ERROR) if is_certain else finding
 
 
 def _finding(clash: Clash, pinned: PinnedSet) -> Finding:
@@ -46,3 +68,23 @@ def _finding(clash: Clash, pinned: PinnedSet) -> Finding:
     message = f"{name} {version} does not work with {other} {beside} ({where}): {needs} (stated)"
     sources = tuple(source_of(b.by, b.version, pinned.queries) for b in bounds if b.by)
     return at(places[0], TOGETHER, message, sources=sources, fix=fix)
+
+
+def _stuck(clash: Clash, several: tuple[Bound, ...], pinned: PinnedSet) -> Finding:
+    """Return that no release of a package which something asks for goes with what is asked of another one."""
+    demand, beside = clash.one, clash.other
+    asking = next((bound for bound in several if bound.by), several[0])
+    moves = beside.by or beside.of
+    fix = pinned.nearest(moves) if moves in pinned.pins else None
+    where = pinned.asked[moves][-1][0]
+    admitted = " and ".join(
+        dict.fromkeys(f"{b.by} {b.version} needs {b.of} {b.spec}" if b.by else f"{b.of}{b.spec} is asked for" for b in several)
+    )
+    text = beside.spec.removeprefix("==")
+    needs = f"{beside.by} {beside.version} needs {text}" if beside.by else f"not {text}"
+    message = (
+        f"{moves} {beside.version or text} does not work with any {asking.of} that is admitted here ({admitted}): "
+        f"{demand.by} {demand.version} needs {demand.of} {demand.spec.removeprefix('==')}, {needs} (stated)"
+    )
+    sources = tuple(source_of(b.by, b.version, pinned.queries) for b in (asking, demand) if b.by)
+    return at(where, TOGETHER, message, sources=sources, fix=fix)

@@ -9,6 +9,7 @@ from typing import Any
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons, systems_of
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
+from compatkb.check.project.pinned_set import releases_of
 from compatkb.check.project.pins import OUTLIVED, PLATFORM, UNPUBLISHED, names_a_python
 from compatkb.check.project.queries import ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
@@ -177,14 +178,16 @@ def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) 
 
 
 def _metadata(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
-    for record in queries.package_records("refused_metadata") if one.url is None else ():
-        if record["name"] != one.name or not _lies_in(one.specifier, record["versions"]):
+    known = releases_of(one.name, queries) if one.specifier and one.url is None else {}
+    admitted = sorted(version for version in known if _admits(one.specifier, str(version)))
+    if not admitted or not all(known[version]["unread"] for version in admitted):
+        return  # pip takes another one of them
+    for record in queries.package_records("refused_metadata"):
+        since, pin = record["since_pip"], one.specifier.removeprefix("==")
+        if queries.asks_pip_before(since):
             continue
-        lowest = _LOWER.findall(one.specifier)
-        if queries.asks_pip_before(record["since_pip"]) or not any(_admits(record["versions"], low) for low in lowest):
-            continue  # pip takes an older release
-        pin, since, mended = one.specifier.removeprefix("=="), record["since_pip"], record["mended"]
-        message = f"pip passes over {one.name} {pin} since {since}: its metadata hold {record['written']}"
+        mended = next((v for v in sorted(known) if v > admitted[-1] and not known[v]["unread"]), None)
+        message = f"pip passes over {one.name} {pin} since {since}: its metadata hold {known[admitted[-1]]['unread']}"
         fix = f"write {one.name}>={mended}, or install pip<{since} before" if mended else f"install pip<{since} before"
         yield at(located, METADATA, message, sources=_urls(record), fix=fix)
 

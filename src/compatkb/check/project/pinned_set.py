@@ -1,5 +1,6 @@
 """What the lines of one step and the metadata of its exact pins ask of each package, also of those that are no products."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations
@@ -13,9 +14,12 @@ from compatkb.check.project.install_plan import InstallPlan, declared, holds
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
+from compatkb.core.versions import admits_python
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import Requirement, RequirementRole
 
+_MOST_NEAR = 40
+_UPPER = re.compile(r"<|==|~=")
 _LINUX, _WINDOWS = ("linux", "Linux", "posix"), ("win32", "Windows", "nt")
 
 
@@ -89,12 +93,12 @@ class PinnedSet:
                     yield Bound(other, spec, name, version)
         python = (record or {}).get("python", "")
         for other, spec, marker in rows:
-            places = [place for place in self.places if not python or _admits(python, f"{place[3]}.99")] or self.places
+            places = [place for place in self.places if not python or admits_python(python, place[3])] or self.places
             if all(holds(marker or None, *place) for place in places):
                 yield Bound(other, spec, name, version)
 
-    def clashes(self, pins: Mapping[str, str], only: str = "") -> Iterator[Clash]:
-        """Yield what no version can meet of what some pins bring, with `only` where that has a part in it."""
+    def bounds(self, pins: Mapping[str, str]) -> dict[str, list[Bound]]:
+        """Return what is asked of each package by the lines, with some pins in place of theirs, and by what these demand."""
         bounds: dict[str, list[Bound]] = {}
         for bound in self.own():
             moved = pins.get(bound.of)
@@ -103,11 +107,38 @@ class PinnedSet:
         for name, version in pins.items():
             for bound in self.demands(name, version):
                 bounds.setdefault(bound.of, []).append(bound)
-        for name, several in bounds.items():
+        return bounds
+
+    def clashes(self, pins: Mapping[str, str], only: str = "") -> Iterator[Clash]:
+        """Yield what no version can meet of what some pins bring, with `only` where that has a part in it."""
+        for name, several in self.bounds(pins).items():
             for one, other in combinations(several, 2):
                 is_meant = not only or only in (name, one.by, other.by)
                 if is_meant and not _meet(one.spec, other.spec) and not self._is_told(name, one, other):
                     yield Clash(one, other)
+
+    def stuck(self, pins: Mapping[str, str]) -> Iterator[tuple[Clash, tuple[Bound, ...]]]:
+        """Yield what the newest release of a package clashes with where every release does, and what is asked of the package.
+
+        Only where a bound from above says that no later release can be meant.
+        """
+        bounds = self.bounds(pins)
+        for name, several in bounds.items():
+            if name in pins or not any(_UPPER.search(bound.spec) for bound in several):
+                continue
+            known = releases_of(name, self.queries)
+            admitted = [v for v in known if not v.is_prerelease and all(_admits(bound.spec, v) for bound in several)]
+            if not 0 < len(admitted) <= _MOST_NEAR or not all(self._is_usable(known[v]) for v in admitted):
+                continue
+            found = [self._refused(name, v, bounds) for v in sorted(admitted)]
+            if all(found) and (newest := found[-1]) and newest.other.of not in {bound.by for bound in several}:
+                yield newest, tuple(several)
+
+    def _refused(self, name: str, version: Version, bounds: Mapping[str, list[Bound]]) -> Clash | None:
+        """Return what a release demands that something else asked of the same package does not meet."""
+        demands = self.demands(name, str(version))
+        pairs = ((demand, other) for demand in demands for other in bounds.get(demand.of, ()) if other.by != name)
+        return next((Clash(demand, other) for demand, other in pairs if not _meet(demand.spec, other.spec)), None)
 
     def _is_told(self, name: str, one: Bound, other: Bound) -> bool:
         """Return whether a clash is among lines alone, or among products alone, which the engine judges."""
@@ -115,31 +146,49 @@ class PinnedSet:
 
     def admits(self, name: str, version: str) -> bool:
         """Return whether a package may be another version, by all that the others and its own metadata ask for."""
-        return name not in self.pins or not any(self.clashes({**self.pins, name: version}, name))
+        pins = {**self.pins, name: version}
+        return name not in self.pins or not (
+            any(self.clashes(pins, name)) or any(self._concerns(one, name) for one in self.stuck(pins))
+        )
+
+    def _concerns(self, stuck: tuple[Clash, tuple[Bound, ...]], name: str) -> bool:
+        """Return whether a package has a part in what is stuck."""
+        clash, several = stuck
+        return name in {clash.one.of, clash.other.by, *(bound.by for bound in several)}
 
     def mending(self, clash: Clash) -> str | None:
         """Return the pin that mends a clash, the nearest one, so that nothing else clashes; None where there is none."""
         names = [name for name in (clash.one.of, clash.other.by, clash.one.by) if name in self.pins]
         for name in sorted(dict.fromkeys(names), key=lambda name: name in self.product):
-            at_ = _version(self.pins[name])
-            if name in self.product or at_ is None:
+            if name in self.product:
                 continue
             known = releases_of(name, self.queries)
             exact = next((b.spec for b in (clash.one, clash.other) if b.by and b.of == name and is_exact(b.spec)), "")
             if not known and exact and self.admits(name, exact.removeprefix("==")):
                 return f"{name}{exact}"
-            order = sorted(known, key=lambda version: (abs(_place(known, version) - _place(known, at_)), version < at_))
-            for version in order:
-                if version != at_ and self._is_usable(known[version]) and self.admits(name, str(version)):
-                    return f"{name}=={version}"
+            if nearest := self.nearest(name):
+                return nearest
         return None
+
+    def nearest(self, name: str) -> str | None:
+        """Return the pin nearest to that of a package which all others and the Pythons admit; None where there is none."""
+        known, at_ = releases_of(name, self.queries), _version(self.pins[name])
+        order = (
+            sorted(known, key=lambda version: (abs(_place(known, version) - _place(known, at_)), version < at_)) if at_ else []
+        )
+        fitting = (v for v in order[:_MOST_NEAR] if v != at_ and self._is_usable(known[v]) and self.admits(name, str(v)))
+        return next((f"{name}=={version}" for version in fitting), None)
+
+    def is_for_python(self, requires_python: str) -> bool:
+        """Return whether a Requires-Python admits one of the Pythons that may be meant."""
+        return any(admits_python(requires_python, place[3]) for place in self.places)
 
     def _is_usable(self, record: dict[str, Any]) -> bool:
         """Return whether a release is neither yanked nor for other Pythons nor one that pip passes over."""
         python = str(record["python"])
         return bool(
             not record["is_yanked"] and not record["unread"] and record["requires"] is not None
-            and (not python or any(_admits(python, f"{place[3]}.99") for place in self.places))
+            and (not python or self.is_for_python(python))
         )  # fmt: skip
 
 
@@ -202,7 +251,7 @@ def _meet(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def _admits(spec: str, version: str) -> bool:
+def _admits(spec: str, version: Version) -> bool:
     try:
         return SpecifierSet(spec).contains(version, prereleases=True)
     except InvalidSpecifier:

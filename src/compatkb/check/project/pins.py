@@ -433,7 +433,10 @@ def _declared(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     is_recent = not is_old and all((e.since or queries.day) > queries.day - _RECENT for e in refused)
     is_refused = is_old and queries.requires_other_python(allowed, Pythons(sum(1 << e.idx for e in refused)))
     level = Severity.ERROR if is_refused else Severity.WARNING if is_old or by_the_pin else Severity.INFO
-    if (group := installed.requirements[-1].requirement.group) != MAIN:  # the project installs without it
+    always = [w.requirement.specifier for w in installed.requirements if w.requirement.group == MAIN]
+    usually = queries.allowed(queries.facts.products[allowed.product], always) if always else None
+    group = max(w.requirement.group for w in installed.requirements)
+    if group != MAIN and not (usually and all(queries.has_nothing_for(usually, e) for e in refused)):  # installs without it
         others = [
             one.allowed for one in plan.final.values() if one.requirements and one.requirements[-1].requirement.group == MAIN
         ]

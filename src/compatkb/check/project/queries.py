@@ -297,8 +297,10 @@ class ProjectQueries:
     def has_nothing_for(self, allowed: AllowedVersions, python: Element) -> bool:
         """Return whether none of these releases can be installed on a Python, by what they ask for or by all their wheels."""
         one = Pythons(1 << python.idx)
-        builds = self.elements(allowed.product, allowed.mask)
-        has_wheels = any(e.certain for e in builds) and self.facts.products[allowed.product].role != Role.LEAF
+        own = (
+            e for e in self.facts.elements(allowed.product) if self.own in e.channels
+        )  # what has no wheel is built elsewhere
+        has_wheels = all(e.certain for e in own) and self.facts.products[allowed.product].role != Role.LEAF
         return self.requires_other_python(allowed, one) or (has_wheels and self.denial([allowed], one) is not None)
 
     def allowed(self, product: Product, specifiers: Iterable[str]) -> AllowedVersions | None:

@@ -1,6 +1,7 @@
 """Queries about provenance: documents, observations, and guides of all kinds."""
 
 import json
+from functools import cached_property
 from typing import Any
 
 from compatkb.core.memo import memoized
@@ -99,6 +100,12 @@ class ProvenanceQueries(ProductQueries):
         """Return one of the records of a kind by its place."""
         ((body,),) = self.select("select body from guide where kind = ? and position = ?", kind, position)
         return json.loads(body)
+
+    @cached_property
+    def described(self) -> frozenset[str]:
+        """The distributions of which the data have what their metadata require, as `guide_records` has it."""
+        kinds = self.select("select distinct kind from guide where kind like 'metadata of %'")
+        return frozenset(kind.removeprefix("metadata of ") for (kind,) in kinds)
 
     def find_application(self, name: str) -> Application | None:
         """Return the application that a name or an alias means; None where there is none."""
