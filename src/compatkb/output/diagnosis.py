@@ -168,9 +168,9 @@ class _DiagnosisPresenter(Presenter):
         return name if name != version else f"{self.label(product)} {version}"
 
 
-def diagnosis_text(view: DiagnosisView, shell: str = POSIX) -> str:
+def diagnosis_text(view: DiagnosisView) -> str:
     """Return the screen as plain text."""
-    return text_of(diagnosis_lines(view, shell))
+    return text_of(diagnosis_lines(view))
 
 
 def diagnosis_lines(view: DiagnosisView, shell: str = POSIX) -> list[Line]:

@@ -75,11 +75,11 @@ def show_text(output: str | Sequence[Line]) -> None:
     print_lines([line._replace(style=line.style or "whole") if _WHOLE.match(line.text) else line for line in lines])
 
 
-def print_lines(lines: Sequence[Line], stream: TextIO | None = None, *, colour: bool | None = None) -> None:
-    """Print lines as on a terminal or not, as `colour` decides; None leaves that to the stream, NO_COLOR and FORCE_COLOR."""
+def print_lines(lines: Sequence[Line], stream: TextIO | None = None) -> None:
+    """Print lines as on a terminal or not, as the stream, NO_COLOR and FORCE_COLOR decide."""
     out = stream or sys.stdout
-    if (out.isatty() or is_forced()) if colour is None else colour:
-        _print_rich(lines, out, plain=colour is None and bool(os.environ.get("NO_COLOR")))
+    if out.isatty() or is_forced():
+        _print_rich(lines, out, plain=bool(os.environ.get("NO_COLOR")))
     else:
         out.write(printable(text_of(lines), out.encoding))
 

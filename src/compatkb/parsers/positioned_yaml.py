@@ -196,16 +196,13 @@ class _Builder:
             node.pairs = list(zip(children[::2], children[1::2], strict=False))
 
 
-def yaml_documents(source: SourceFile, text: str | None = None) -> list[YamlNode]:
-    """Return the documents of a YAML text; raises TreeError where it is none.
-
-    `text` is what is read of the source, of the same length: parts may be left blank.
-    """
+def yaml_documents(source: SourceFile) -> list[YamlNode]:
+    """Return the documents of a YAML text; raises TreeError where it is none."""
     import yaml
 
     builder = _Builder(source)
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = _UNPRINTABLE.sub(" ", source.text if text is None else text)
+    text = _UNPRINTABLE.sub(" ", source.text)
     try:
         for event in yaml.parse(text, Loader=loader):
             _take(builder, event, yaml)

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -83,7 +83,6 @@ class ValidationOptions:
     again: bool = False  # ask fresh ones too
     shard: tuple[int, int] = (1, 1)
     limit: int | None = None
-    only: frozenset[str] = field(default_factory=frozenset)  # ids of cells; empty for all
     answered: str = ""  # the address that answers in place of the channel
     stale: bool = False  # ask again what evidence older than `max_age` answered, and nothing else
     linked: tuple[LinkedProducts, ...] = ()  # products whose symbols are read
@@ -140,8 +139,6 @@ def choose(
     plan = ClaimPlan(facts, options.wanted)
     cells = _stale(plan, options, known) if options.stale else _planned(plan, options, known, stacks)
     chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
-    if options.only:
-        chosen = [cell for cell in chosen if cell.id in options.only]
     return chosen[: options.limit]
 
 
