@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from compatkb.check import CheckReport, make_report, rules_by_id
@@ -12,19 +12,20 @@ from compatkb.check.document import CheckContext, TextDocument, mended
 from compatkb.check.files import UNREADABLE
 from compatkb.check.markdown.commands import read_code_blocks
 from compatkb.check.markdown.text import read_page
-from compatkb.check.migration_rules import IMPORT, PIN, RULES
+from compatkb.check.migration_rules import BACKEND, COMMAND, IMPORT, PIN, RULES
 from compatkb.check.project.environments import Project
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.rules import is_passed_over
 from compatkb.check.suppressions import BaselineEntry, suppressions_of
 from compatkb.core.findings import Finding, Severity
-from compatkb.migrate import commands
-from compatkb.migrate.guide import Guide
+from compatkb.core.record import NamedTuple
+from compatkb.migrate.guide import Guide, fitting
 from compatkb.migrate.pins import Pins
 from compatkb.migrate.programs import Program, ProgramUses, SyntaxProblemError, Use
+from compatkb.migrate.removing import TextSpan, span_of
 from compatkb.parsers.registry import kind_of, read
 from compatkb.parsers.requirement import parse
-from compatkb.parsers.statement import ParsedFile
+from compatkb.parsers.statement import ParsedFile, Word
 
 _PROGRAMS = (".py", ".pyi", ".ipynb")
 _IMPORT = re.compile(r"\s*(?:>>> )?(?:import|from)\s")
@@ -72,7 +73,7 @@ class _Project:
         device = self.device or self._device(programs, pins)
         used: dict[str, str] = {}
         for document, reading in readings:
-            for item in commands.command_findings(document, reading, self.guide, device):
+            for item in command_findings(document, reading, self.guide, device):
                 used.setdefault(item.product, f"{item.finding.path}:{item.finding.line}")
                 findings.append(item.finding)
         coded = list(self._coded(programs, device, used))
@@ -100,9 +101,7 @@ class _Project:
         pins = Pins(Project(self.asked.facts, readings), ProjectQueries(self.asked), self.guide, self.device)
         told = list(pins.findings(device, used))
         for page, (document, reading) in zip(pages, readings, strict=True):
-            told += (
-                item.finding._replace(edits=()) for item in commands.command_findings(document, reading, self.guide, device)
-            )
+            told += (item.finding._replace(edits=()) for item in command_findings(document, reading, self.guide, device))
             for offset, line in (line for block in page.codes for line in block.lines if _IMPORT.match(line[1])):
                 if match := self.guide.module_pattern.search(line):
                     product = self.guide.modules[match[0]]
@@ -229,3 +228,89 @@ def _sound(document: TextDocument, findings: list[Finding]) -> bool:
 
 def _problems(document: TextDocument) -> ParsedFile:
     return read(document.path, document.text)
+
+
+_LATEST = 40
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+
+
+class CommandFinding(NamedTuple):
+    """A finding about a command, and the product that the command needs."""
+
+    product: str
+    finding: Finding
+
+
+def command_findings(
+    document: TextDocument, reading: ParsedFile, guide: Guide, device: str | None
+) -> Iterator[CommandFinding]:
+    """Yield what the commands of a file need."""
+    for words in reading.calls:
+        for number, word in enumerate(words[:_LATEST]):
+            before = words[number - 1].value if number else ""
+            if word.value.rpartition("/")[2] in guide.launchers and (number == 0 or before == "-m" or _starts(words, number)):
+                yield from _launched(document, guide, word, device)
+            elif match := guide.module_pattern.search(word.raw):
+                yield from _python(document, guide, word, match)
+        yield from _options(document, guide, words, device)
+
+
+def _starts(words: Sequence[Word], number: int) -> bool:
+    """Return whether a word may be the program that a wrapper runs: it is neither an option's value nor a file."""
+    return words[number].value == words[number].raw and "." not in words[number].value
+
+
+def _span(document: TextDocument, word: Word) -> TextSpan:
+    span = span_of(document, word)
+    start = document.offset(*word.place)
+    return span or TextSpan(start, start)
+
+
+def _launched(document: TextDocument, guide: Guide, word: Word, device: str | None) -> Iterator[CommandFinding]:
+    choices = fitting(guide.launchers[word.value.rpartition("/")[2]], device)
+    product = choices[0].product
+    remedies = [c.remedy(c.instead or "no documented replacement", several=len(choices) > 1) for c in choices]
+    note = next((f" ({c.basis}: {c.note})" for c in choices if c.note), "")
+    sources = tuple(dict.fromkeys(source for c in choices for source in c.sources))
+    message, fix = f"{word.value} is of {guide.facts.products[product].name}{note}", "; ".join(remedies)
+    finding = document.finding(COMMAND, *_span(document, word), message, fix=fix, sources=sources, subject=word.raw[:80])
+    yield CommandFinding(product, finding)
+
+
+def _python(document: TextDocument, guide: Guide, word: Word, match: re.Match[str]) -> Iterator[CommandFinding]:
+    """Yield a word that holds Python which imports a module; a name in a path or an address is none."""
+    if not re.search(r"\b(?:import|from)\b", word.raw) and word.value != match[0]:
+        return
+    if word.value == match[0] and not word.raw.startswith(("'", '"')):
+        return  # a package's folder, or a word of a message
+    product = guide.modules[match[0]]
+    span = _span(document, word)
+    start = span.start + match.start() if span.end > span.start else span.start
+    name = guide.facts.products[product].name
+    message = f"this command imports {match[0]} of {name}, which has ended"
+    sources = guide.ended_sources.get(product, ())
+    end, fix = start + len(match[0]), "take it out of the command"
+    yield CommandFinding(product, document.finding(COMMAND, start, end, message, fix=fix, sources=sources, subject=match[0]))
+
+
+def _options(document: TextDocument, guide: Guide, words: Sequence[Word], device: str | None) -> Iterator[CommandFinding]:
+    for number, word in enumerate(words[:_LATEST]):
+        name, equals, value = word.value.partition("=")
+        if not _OPTION.fullmatch(name):
+            continue
+        holder = word
+        if not equals and number + 1 < len(words):
+            holder = words[number + 1]
+            value = holder.value
+        if value not in guide.values or not name.endswith(guide.options.get(value, ())):
+            continue
+        product, choices = guide.values[value]
+        choices = fitting(choices, device)
+        remedies = [c.remedy(f"give {c.instead}", several=len(choices) > 1) for c in choices]
+        sources = tuple(dict.fromkeys(source for c in choices for source in c.sources))
+        message = (
+            f"{value} is a word of {guide.facts.products[product].name}; whether the program takes another one, it decides"
+        )
+        span = _span(document, holder)
+        finding = document.finding(BACKEND, *span, message, fix="; ".join(remedies), sources=sources, subject=holder.raw[:80])
+        yield CommandFinding(product, finding)
