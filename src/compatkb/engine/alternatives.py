@@ -225,11 +225,12 @@ class Neighbours:
         machine = tuple(pin for pin in others if self.facts.products[pin.product].role == Role.DIMENSION)
         for pins in dict.fromkeys((others, machine, tuple(pin for pin in machine if pin.product != "python"))):
             bare = {successor.product for each in successors for successor in each} - {pin.product for pin in pins}
-            free = request._replace(pins=pins, bare=tuple(sorted(bare)), devices=devices, route=None)
-            problems = self._problems(free)
-            stack = stack_of(_best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_))))
-            if stack and not replaced & {element.product for element in stack.packages}:
-                return stack
+            for device in devices:  # what ended products were for comes before what every machine has
+                free = request._replace(pins=pins, bare=tuple(sorted(bare)), devices=(device,), route=None)
+                problems = self._problems(free)
+                stack = stack_of(_best(p for p in problems if replaced.isdisjoint((p.route.provider, *p.route.with_))))
+                if stack and not replaced & {element.product for element in stack.packages}:
+                    return stack
         return None
 
     def _systems_of(self, request: Request, products: Iterable[str]) -> ElementSet:

@@ -1,6 +1,7 @@
 """Answers: the best stacks for a request; or why there is none, and what is nearest."""
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from operator import attrgetter
 
 from compatkb.core.record import NamedTuple, replaced
@@ -61,6 +62,8 @@ def resolve(facts: Snapshot, request: Request, expired: Callable[[], bool] | Non
     is_certain = False
     if not stacks:
         causes, is_certain, conflicts = asked.causes()
+    elif {_is_given_up(facts, request, route) for _, route in routes_of(facts, request)} == {True, False}:
+        causes = asked.of_lasting_routes(stacks)
     answer = Answer(request, Verdict.DOES_NOT_WORK if is_certain else Verdict.UNKNOWN, stacks, causes, ())
     named = (*(pin.product for pin in request.pins), *request.bare)
 
@@ -102,7 +105,14 @@ class _Question(Neighbours):
         stack = self.without_ended(products)
         return (Beside("successor", stack),) if stack else ()
 
-    def causes(self) -> tuple[tuple[Cause, ...], bool, Conflicts]:
+    def of_lasting_routes(self, stacks: tuple[Stack, ...]) -> tuple[Cause, ...]:
+        """Return why the routes that last have no stack, where all that nothing supports are over given-up ones."""
+        given_up = {
+            route.id for _, route in routes_of(self.facts, self.request) if _is_given_up(self.facts, self.request, route)
+        }
+        return self.causes(given_up)[0] if given_up.issuperset(stack.route for stack in stacks) else ()
+
+    def causes(self, apart_from: AbstractSet[str] = frozenset()) -> tuple[tuple[Cause, ...], bool, Conflicts]:
         """Return the causes of all devices and routes, whether they are certain, and the conflict of each device and route.
 
         Certain ones rest on facts that no inference is part of; they are sought first. What blocks several is said once.
@@ -111,6 +121,8 @@ class _Question(Neighbours):
         conflicts: dict[tuple[str, str], tuple[Constraint, ...]] = {}
         is_certain = True
         for device, route in routes_of(self.facts, self.request):
+            if route.id in apart_from:
+                continue
             known = tuple(constraint for (place, _), found in conflicts.items() if place == device for constraint in found)
             for certain_only in (True, False):
                 problem = problem_of(self.facts, self.request, device, route, self.budget, certain_only=certain_only)

@@ -206,7 +206,7 @@ class OpenPoints(Names):
                 )
             else:
                 what = f"whether {self.build(element)} has wheels for Python {pythons} on {systems} is not known"
-                points.append(Open(what, note.rstrip(".") if note else None, "the wheel list of the index"))
+                points.append(Open(what, note.rstrip(".") if note and served else None, "the wheel list of the index"))
         if (
             GLIBC in self.stack.known
             and GLIBC in self.stack.requested

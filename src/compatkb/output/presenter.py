@@ -337,8 +337,8 @@ class Presenter(Causes):
         for beside in answer.beside:
             if beside.kind == "successor":
                 stack = self.stack(beside.stack)
-                pinned = [pin.product for pin in self.request.pins if products[pin.product].role == Role.PACKAGE]
-                gone = [self.label(product) for product in pinned if product not in stack.held]
+                named = (*(pin.product for pin in self.request.pins), *self.request.bare)
+                gone = [self.label(n) for n in named if products[n].role == Role.PACKAGE and n not in stack.held]
                 title = f"without {listed(gone)}: " if gone else "instead: "
                 ways.append(Way(title + stack.main_name, stack, migrates=True, relaxed=self._unmet(stack)))
         near_ones = sorted(_ordered(nearest), key=self._gives_up_leaf)

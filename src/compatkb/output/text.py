@@ -109,7 +109,7 @@ def _negative(view: AnswerView, numbers: Numbers, shell: str, most: int | None) 
     for cause in view.foremost[:most]:
         marks = numbers.marks(cause.sources[: 1 if most else None])
         reasons += wrapped(f"{messages.sentence(cause.message)}{TIED}{marks}".rstrip(), "  ")
-    points = view.stacks[0].evidence.open_points if view.stacks and not view.causes else ()
+    points = view.stacks[0].evidence.open_points if view.stacks else ()
     texts = [*(point.sentence for point in points[:_LINES]), *view.reasons]
     texts += [f"Also untested: {len(points) - _LINES} points (--why)."] if len(points) > _LINES else []
     texts += [f"This rests on {counted(view.disputed)} (--why)."] if view.disputed else []

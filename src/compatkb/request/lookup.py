@@ -15,7 +15,7 @@ from compatkb.store.records import CompleteScope, Element, Product
 from compatkb.store.suggestions import Suggestions, suggest
 
 OPERATORS = frozenset("<>=!~")
-_PLACES = ("hardware", "os", "python", "device", "arch")  # the products whose versions may stand as words of their own
+_PLACES = ("hardware", "os", "python", "device", "arch", "kernel-driver")  # their versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
 _USE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
 _ELSE = "\n  for another distribution ask for linux, for an application for what it needs: compatkb resolve torch xpu linux"

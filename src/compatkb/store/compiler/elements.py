@@ -100,7 +100,7 @@ def details(knowledge: Knowledge) -> Iterator[ElementDetails]:
         ordered = head.scheme in (Scheme.PEP440, Scheme.DOTTED)  # a listed value is a series by itself
         for number, element in enumerate(elements):
             build = element.build
-            wheels_note = next((row.note for row in build.wheels if row.note), None) if build else None
+            wheels_note = next((w.note for w in build.wheels if w.note and w.basis is Basis.INFERRED), None) if build else None
             sources = _element_sources(knowledge, product, element)
             series = series_name(element.release.version, head.series) if ordered else element.release.version
             yield ElementDetails(product, number, series, wheels_note, build.note if build else None, sources)
