@@ -153,6 +153,7 @@ def test_commands_say_newer_and_never_missing(run: Callable[..., Run]) -> None:
         ("resolve", "xpu", "--python", "3.99"),
         ("explain", "torch==9999.0", "xpu"),
         ("resolve", "--torch", "9999.0", "--device", "xpu"),
+        ("resolve", "torch==9999.0", "xpu", "--format", "requirements"),
     ):
         done = run(*words)
         assert done.code == 7, words

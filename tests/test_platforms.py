@@ -2,6 +2,7 @@
 
 import pytest
 
+from compatkb import KnowledgeBase
 from compatkb.core.platforms import Grid, TagTarget, target
 
 GRID = Grid(
@@ -79,3 +80,11 @@ def test_several_platform_tags_in_one_name() -> None:
 def test_marker(marker: str, expected: int) -> None:
     """A marker holds where its environment says so; free-threaded Pythons have the version of their minor."""
     assert GRID.marker_cells(marker) == expected
+
+
+def test_a_mac_that_nobody_names_is_none_of_intel(base: KnowledgeBase) -> None:
+    """Who names no system gets no wheel for Macs of another architecture than the one that is meant by a Mac."""
+    for words in (("torch==1.5.0", "cpu"), ("torch==2.2.2", "cpu")):
+        alone, named = base.resolve(words=words), base.resolve(words=(*words, "arch==x86_64"))
+        assert not any("macos" in stack.os for stack in alone.stacks)
+        assert any("macos" in stack.os for stack in named.stacks)

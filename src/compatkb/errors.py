@@ -73,6 +73,12 @@ class NoRequirementsError(CompatkbError):
     exit_code = 1
 
 
+class UntoldError(NoRequirementsError):
+    """The data cannot tell what a requirements file could install."""
+
+    exit_code = UNKNOWN
+
+
 class GaveUpError(CompatkbError):
     """The search ended at its budget without an answer."""
 

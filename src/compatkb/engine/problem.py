@@ -512,6 +512,8 @@ def platforms_of(facts: Snapshot, request: Request) -> PlatformSet:
     for dimension in PLATFORM:
         pin = request.pin(dimension)
         platforms &= facts.dimension_cells(dimension, pin.mask if pin else facts.usual[dimension])
+    if not request.pin("os") and not request.pin("arch"):
+        platforms &= ~facts.unusual
     if request.pin(GLIBC):
         for n, name in enumerate(facts.grid["os"]):
             if GLIBC_FAMILY not in (name, *facts.wider.get(name, ())):

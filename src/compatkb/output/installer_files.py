@@ -7,7 +7,7 @@ from compatkb.core.names import is_free_threaded
 from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import quoted
 from compatkb.core.vocabulary import Role, Verdict
-from compatkb.errors import NoRequirementsError, UsageError
+from compatkb.errors import NoRequirementsError, UntoldError, UsageError
 from compatkb.output.commands import bounds_of, requirements
 from compatkb.output.documents import json_text
 from compatkb.output.labels import series_of
@@ -42,7 +42,8 @@ def stacks_of(view: AnswerView, wanted: Wanted) -> tuple[StackView, ...]:
     """
     if not view.stacks:
         causes = "".join(f"\n- {cause.message}" for cause in view.causes)
-        raise NoRequirementsError(f"{view.asked}: no stack{causes}")
+        refused = UntoldError if view.verdict == Verdict.UNKNOWN else NoRequirementsError
+        raise refused(f"{view.asked}: no stack{causes}")
     if not 1 <= wanted.stack <= len(view.groups):
         raise UsageError(f"there is no stack {wanted.stack}: `compatkb resolve --all` counts {len(view.groups)}")
     return view.groups[wanted.stack - 1].wide()

@@ -256,6 +256,12 @@ class SolverQueries:
         return masks
 
     @cached_property
+    def unusual(self) -> int:
+        """The platforms of the families of systems that mean another architecture than a request that names none."""
+        other = {f for _, _, usual_on, _ in self.architectures for f in usual_on.split()}
+        return self.dimension_cells("os", sum(1 << n for n, name in enumerate(self.grid["os"]) if name in other))
+
+    @cached_property
     def all_platforms(self) -> int:
         """Every platform, as bits."""
         grid = self.grid
