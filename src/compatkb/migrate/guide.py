@@ -18,7 +18,6 @@ class NameReplacement(NamedTuple):
     how: str | None
     device: str | None
     mechanical: bool
-    arguments: tuple[str, ...]
     before: tuple[str, ...]
     defaults: tuple[tuple[str, str], ...]
     basis: str

@@ -470,7 +470,6 @@ class Replacement(SourcedEntry):
     how: Line | None = None  # what to do where writing another name is not enough
     device: Id | None = None  # the one device that it is about
     mechanical: bool = False  # the other name does the same, so a program may write it
-    arguments: tuple[Name, ...] = ()  # the names of arguments that are given by position, where the other takes another order
     before: tuple[Line, ...] = ()  # what the other takes first
     defaults: dict[Name, Line] = {}  # what is to be written where it is not given, to keep its meaning
 
