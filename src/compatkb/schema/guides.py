@@ -324,6 +324,19 @@ class CondaList(Record):
     sources: Sources
 
 
+class CondaClash(Record):
+    """Releases of a package of conda that do not import beside those of another, which conda takes unless it is bounded."""
+
+    name: Text
+    channel: Text  # whose builds they are
+    versions: Annotated[Text, AfterValidator(_specifier)]
+    other: Text
+    below: Text  # the first release of the other one beside which they fail
+    others: tuple[Text, ...] = ()  # names that keep it away
+    reason: Line
+    sources: Sources
+
+
 class PackagesFile(Record):
     """data/packages.toml: what is known of packages and images that are no products."""
 
@@ -340,6 +353,7 @@ class PackagesFile(Record):
     gone_image: tuple[GoneImage, ...] = ()
     index_list: tuple[IndexList, ...] = ()
     conda_list: tuple[CondaList, ...] = ()
+    conda_clash: tuple[CondaClash, ...] = ()
 
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]

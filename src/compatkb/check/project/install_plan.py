@@ -24,6 +24,9 @@ _OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|\buv[ \t]|\bpixi\b|\bn
 """What brings another Python than that of the system."""
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _REBUILT = re.compile(r"(?:\.post\d+)?(?:\+[\w.]+)?$")
+_OF_PIP = ("pip", "setuptools", "wheel")
+SETTLED = 365
+"""Days after which conda's channels have a new Python."""
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
 FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
@@ -169,7 +172,9 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
     """Return the Pythons that run, the last set up first of all."""
     for _, python in reversed(environment.pythons):
         if python.runs and (pythons := queries.python(python.specifier)):
-            return pythons
+            return _newest_of_conda(environment, pythons, queries) or pythons
+    if newest := _newest_of_conda(environment, ANY_PYTHON, queries):
+        return newest
     for _, image in environment.images:
         product = queries.facts.product(image.repository.rpartition("/")[2])
         if product and product.id == "python" and not (image.digest or image.unknown):
@@ -180,6 +185,23 @@ def _pythons(environment: ProjectEnvironment, queries: ProjectQueries) -> Python
             if is_floating and image.repository.removeprefix("docker.io/").removeprefix("library/") == "python":
                 return queries.newest_python
     return _only_python(environment, queries)
+
+
+def _newest_of_conda(environment: ProjectEnvironment, pythons: Pythons, queries: ProjectQueries) -> Pythons:
+    """Return the Pythons of which conda takes one for a file that asks for a range, or for none: the newest that have settled.
+
+    Where others of conda's packages are asked for than pip and what goes with it, they decide it, too.
+    """
+    everything = [*(one for _, one in environment.others), *(w.requirement for w in environment.requirements)]
+    of_conda = [one for one in everything if one.tool == "conda" and one.group == environment.group]
+    is_free = all(not one.specifier for one in of_conda) and not any(
+        w.requirement in of_conda for w in environment.requirements
+    )
+    if environment.reading.kind != "environment" or not is_free or not any(one.name == "pip" for one in of_conda):
+        return ANY_PYTHON
+    usual = [e for e in queries.facts.elements("python") if not e.version.endswith("t") and (pythons.mask or -1) >> e.idx & 1]
+    settled = [n for n, e in enumerate(usual) if (e.since or 0) <= queries.day - SETTLED]
+    return Pythons(sum(1 << e.idx for e in usual[settled[-1] :])) if settled else ANY_PYTHON
 
 
 def _only_python(environment: ProjectEnvironment, queries: ProjectQueries) -> Pythons:

@@ -11,7 +11,7 @@ from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallP
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
 from compatkb.check.project.pinned_set import releases_of
 from compatkb.check.project.pins import OUTLIVED, PLATFORM, UNPUBLISHED, names_a_python
-from compatkb.check.project.queries import ProjectQueries, address, is_exact
+from compatkb.check.project.queries import ANY_PYTHON, ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
@@ -31,6 +31,7 @@ _OF_CONDA = re.compile(r"^(==\d+\.\d+\.\d+)\.\*$")
 """A whole release with one equals sign, as conda's packages are pinned: their further parts are builds."""
 _SLIP = re.compile(r"([A-Za-z][\w-]*?)-(\d+(?:\.\d+)+)")
 """A release behind a dash, as files of packages have it."""
+_BUILD_STRING = re.compile(r"=[^=]*=(?:[^=]*_)?py(?:thon)?(\d)\.?(\d+)(?=[_h]|$)")
 _LOWER = re.compile(r"(?:>=?|==|~=)\s*(\d+(?:\.\d+)*)")
 
 
@@ -101,6 +102,28 @@ def _managed(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterat
 def _of_conda(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
     """Yield packages of conda in a version that none of the channels has."""
     channels = set(environment.reading.channels)
+    everything = [*environment.others, *((w.located, w.requirement) for w in environment.requirements)]
+    asked = [pair for pair in everything if pair[1].tool == "conda" and pair[1].group == environment.group]
+    names = {one.name: one for _, one in asked}
+    pythons = next((queries.python(python.specifier) for _, python in environment.pythons if python.runs), ANY_PYTHON)
+    for located, one in asked:
+        built = _BUILD_STRING.search(located.statement.text)
+        if built and pythons and not queries.python(f"=={built[1]}.{built[2]}.*").mask & pythons.mask:
+            runs = queries.python_names(pythons)
+            message = f"{located.statement.text} is a build for Python {built[1]}.{built[2]}, and Python {runs} is asked for"
+            fix = "leave the build out, or take the one for that Python"
+            yield at(located, CONTRADICT, message, fix=fix)._replace(level=Severity.ERROR)
+        for record in queries.package_records("conda_clash"):
+            other = names.get(record["other"])
+            is_kept = other is not None and not _admits_from(other.specifier, record["below"])
+            is_meant = one.name == record["name"] and environment.reading.channels[:1] == (record["channel"],)
+            if not is_meant or is_kept or names.keys() & set(record["others"]) or not one.specifier:
+                continue
+            if _admits(record["versions"], one.specifier.removeprefix("==").removesuffix(".*")):
+                bound = f"{record['other']}<{record['below']}"
+                message = f"{located.statement.text} does not import beside {record['other']} {record['below']} or newer, "
+                message += f"which conda takes here: {record['reason']}"
+                yield at(located, DRIFTS, message, sources=_urls(record), fix=f"{'write' if other else 'add'} {bound}")
     for located, one in environment.others:
         is_asked = one.tool == "conda" and one.specifier and not one.unknown and one.group == environment.group
         for record in queries.package_records("conda_list") if is_asked else ():
@@ -114,6 +137,11 @@ def _of_conda(environment: ProjectEnvironment, queries: ProjectQueries) -> Itera
             near = ", ".join(record["versions"][:5])
             message = f"there is no {one.name} {wanted} on the channels named here"
             yield at(located, UNPUBLISHED, message, sources=_urls(record), fix=f"take one that exists: {near}")
+
+
+def _admits_from(specifier: str, version: str) -> bool:
+    """Return whether a specifier admits a version or any above it."""
+    return _admits(specifier, version) or _admits(specifier, f"{version}.0") or not _UPPER.search(specifier)
 
 
 def _contradicting(environment: ProjectEnvironment) -> Iterator[Finding]:

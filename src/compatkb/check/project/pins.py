@@ -294,9 +294,11 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
             return  # what it needs has nothing, which is told there
         versions = [e.version for e in queries.elements("python", pythons.mask)]
         runs = pythons.patch or (versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}")
-        message = f"{name} has nothing for Python {runs}: {denial.told}"
+        chosen = ", which conda takes here" if plan.environment.reading.kind == "environment" and len(versions) > 1 else ""
+        message = f"{name} has nothing for Python {runs}{chosen}: {denial.told}"
         finding = at(located, PLATFORM, message, sources=denial.sources, fix=_ways_out(plan, installed, pythons, queries))
         is_run = place_of(located.document.path) in (FileRole.INSTALLED, FileRole.PIPELINE)
+        is_run |= any(python.runs and python.group == plan.environment.group for _, python in plan.environment.pythons)
         is_known = bool(plan.pythons) and not plan.of_markers and is_run
         is_certain = is_known and _is_refused(plan, installed, pythons, denial, queries)
         yield finding._replace(level=Severity.ERROR) if is_certain else finding
