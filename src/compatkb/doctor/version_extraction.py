@@ -36,6 +36,7 @@ _REFUSED = re.compile(r"error [45]\d\d|could not install requirement|could not f
 _SAID = re.compile(r"(?:you have|installed|uninstalled|found existing installation:) $")
 _BEFORE = re.compile(r"[0-9a-z._/-]\Z")
 _WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
+_TAG = re.compile(r"(\d+(?:\.\d+)+)-(xpu|cpu)(?:-.*)?")
 _FILE = re.compile(r"\S{1,200}?\.(whl|tar\.gz)(?![a-z0-9])")
 _WORKS = re.compile(
     r"(?:works?|worked|working|fine|passes|passed|no (?:issues?|problems?|errors?|crash)|correct|succeeds|downgrad\w{1,4}"
@@ -98,13 +99,15 @@ class VersionReader(KnownData):
         listed = self._by_product(_satisfied, INSTALLED)
         echoes = self._by_product(_echoed, SAYS)
         reads = [*learnt, *new, *echoes, *self._says(), *listed, *self._named()]
-        best: dict[str, Read] = {}
+        works = {(read.product, read.version) for read in self.working()}  # elsewhere, or before
+        best: dict[str, tuple[tuple[bool, int], Read]] = {}
         for read in reads:
-            if (read.product, read.version) in removed:
+            if (read.product, read.version) in removed or read.product not in self.facts.products:
                 continue
-            if read.product in self.facts.products and (read.product not in best or read.how < best[read.product].how):
-                best[read.product] = read
-        return tuple(best[product] for product in self.facts.products if product in best)
+            rank = ((read.product, read.version) in works, read.how)
+            if read.product not in best or rank < best[read.product][0]:
+                best[read.product] = (rank, read)
+        return tuple(best[product][1] for product in self.facts.products if product in best)
 
     def _by_product(self, parser: Callable[[str], list[VersionMention]], how: int) -> list[Read]:
         imports = {product.import_name: product.id for product in self.facts.products.values() if product.role != Role.LEAF}
@@ -139,6 +142,8 @@ class VersionReader(KnownData):
                     if after is None or (_BEFORE.search(before) and not before.endswith("/")):
                         continue
                     version = self.shape(product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
+                    if tag := _TAG.fullmatch(version):  # of an image: 2.8.10-xpu has 2.8.10+xpu
+                        version = f"{tag[1]}+{tag[2]}" if self.is_known(product.id, f"{tag[1]}+{tag[2]}") else tag[1]
                     if version.endswith(".x"):  # a series of which no release is named
                         continue
                     reads.append(Read(product.id, version, self.pasted.line_at(at)[0], _how(text, before, after)))
