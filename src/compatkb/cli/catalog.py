@@ -74,7 +74,8 @@ def list_products(
     from compatkb.output.catalog_screen import CatalogScreen
 
     facts, clock = open_facts(data, as_of)
-    known_product = find_product(facts, product) if product else None
+    is_device = product and "device" in facts.products and facts.word("device", product)  # gpu, cpu: what has one
+    known_product = find_product(facts, "hardware" if is_device else product) if product else None
     if known_product and known_product.role == "feature":
         raise UsageError(f"{known_product.id} is a feature; see `compatkb features {known_product.id}`")
     show(registry.form("list", form)(CatalogScreen(facts, clock.day), known_product))

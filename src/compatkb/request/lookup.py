@@ -176,14 +176,14 @@ def is_newer(facts: Snapshot, product: Product, version: str) -> bool:
 
     Of such a version nothing is said: an absence counts below the newest known one alone. What is no version is not newer.
     """
-    return _is_above(product, newest_known(facts, product.id), version) and not _has_ended(
+    return _is_above(product, newest_known(facts, product.id), version) and not has_ended(
         product, facts.scopes_of(product.id), version
     )
 
 
 def follows_the_last(facts: Snapshot, product: Product, version: str) -> bool:
     """Return whether a version is above the newest one of a product that gets no further ones: there never is such a one."""
-    return _is_above(product, newest_known(facts, product.id), version) and _has_ended(
+    return _is_above(product, newest_known(facts, product.id), version) and has_ended(
         product, facts.scopes_of(product.id), version
     )
 
@@ -200,7 +200,7 @@ def _is_above(product: Product, newest: str | None, version: str) -> bool:
         return False
 
 
-def _has_ended(product: Product, scopes: Iterable[CompleteScope], version: str) -> bool:
+def has_ended(product: Product, scopes: Iterable[CompleteScope], version: str) -> bool:
     """Return whether a list that ended for good has the place of a version."""
     from compatkb.core.versions import Scheme, admits
 

@@ -27,7 +27,7 @@ from compatkb.core.vocabulary import Kind, Role
 from compatkb.parsers.registry import kind_of
 from compatkb.parsers.requirement import parse
 from compatkb.parsers.statement import MAIN, RequirementRole
-from compatkb.request.lookup import is_newer, newest_known
+from compatkb.request.lookup import has_ended, is_newer, newest_known
 
 UNPUBLISHED = CheckRule("pin-unpublished", Severity.ERROR, "a pinned version is not on the index")
 NEWER = CheckRule("pin-newer", Severity.WARNING, "a pinned version is newer than the data, which say nothing of it")
@@ -165,7 +165,8 @@ def _unpublished(plan: InstallPlan, required: ProductRequirement, queries: Proje
     if sources is None:
         return
     close = _near(product.id, version, queries, asked.channels)
-    end = queries.facts.product_details(product.id).eol if is_final else None
+    is_over = has_ended(product, queries.facts.scopes_of(product.id), version)
+    end = queries.facts.product_details(product.id).eol if is_over else None
     whole = f"{product.label} ended {end}" if end else "the list of releases is complete"
     known = "as far as its builds are known" if is_labelled else whole
     message = f"{product.name} {version} is not on the index ({known}); the nearest are {close}"
