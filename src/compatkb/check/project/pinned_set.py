@@ -124,14 +124,18 @@ class PinnedSet:
         """
         bounds = self.bounds(pins)
         for name, several in bounds.items():
-            if name in pins or not any(_UPPER.search(bound.spec) for bound in several):
+            asked = self.asked.get(name, ())
+            is_installed = any(b.by for b in several) or any(one.role is RequirementRole.INSTALL for _, one in asked)
+            if name in pins or not is_installed or not any(_UPPER.search(bound.spec) for bound in several):
                 continue
             known = releases_of(name, self.queries)
             admitted = [v for v in known if not v.is_prerelease and all(_admits(bound.spec, v) for bound in several)]
             if not 0 < len(admitted) <= _MOST_NEAR or not all(self._is_usable(known[v]) for v in admitted):
                 continue
             found = [self._refused(name, v, bounds) for v in sorted(admitted)]
-            if all(found) and (newest := found[-1]) and newest.other.of not in {bound.by for bound in several}:
+            if not all(found) or (newest := found[-1]) is None or self._is_told(name, newest.one, newest.other):
+                continue
+            if newest.other.of not in {bound.by for bound in several}:
                 yield newest, tuple(several)
 
     def _refused(self, name: str, version: Version, bounds: Mapping[str, list[Bound]]) -> Clash | None:

@@ -29,6 +29,10 @@ TOGETHER = CheckRule(
 MOST_TOGETHER = 4
 """More versions at once are too much to explain."""
 _MOST_CONFLICTS = 12
+_LINUX = ("linux",)
+_OF_WINDOWS = ("windows", "nanoserver")
+"""What the names of images that are no Linux hold."""
+_FROM_ONE = "install them in one command, from one index"
 _MOST_NAMED = 3
 _MOST_NEAR = 40
 
@@ -41,6 +45,7 @@ class Conflict(NamedTuple):
     level: Severity
     sources: tuple[str, ...]
     demand: str = ""  # what to write where no set is known
+    by_index: bool = False  # the releases go together, and the builds that the steps take do not
 
     @property
     def moves(self) -> InstalledProduct:
@@ -102,9 +107,9 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
     """Return what is wrong with some products, at what has to move, with the set that mends it, and edits if that is here."""
     members = {one.allowed.product: plan.final[one.allowed.product] for conflict in group for one in conflict.members}
     moving = {conflict.moves.allowed.product for conflict in group}
-    pins = _set_of(members, moving, plan, queries)
+    pins = None if group[0].by_index else _set_of(members, moving, plan, queries)
     others = members.keys() - moving - {route.provider for route in queries.facts.routes}
-    if len(members) == 2 and others and (pins is None or _is_far(pins)):
+    if len(members) == 2 and others and not group[0].by_index and (pins is None or _is_far(pins)):
         other = _set_of(members, others, plan, queries)
         pins = other if other and not (other.leaves or _is_far(other)) else pins
     first = next((one for one in group if one.level is Severity.ERROR), group[0])
@@ -159,7 +164,28 @@ def _conflicts(plan: InstallPlan, final: list[InstalledProduct], queries: Projec
             if denial and (conflict := _denied(*pair, denial, plan, queries)):
                 conflicts.append(conflict)
                 break
+    told = [conflict.names for conflict in conflicts]
+    conflicts += [one for one in _of_steps(plan, pinned, whole, queries) if one.names not in told]
     return conflicts
+
+
+def _of_steps(
+    plan: InstallPlan, pinned: list[InstalledProduct], whole: dict[str, AllowedVersions], queries: ProjectQueries
+) -> Iterator[Conflict]:
+    """Yield pins that go together, and of which steps of an image on Linux take builds that do not, each from its index."""
+    images = [image.text.lower() for _, image in plan.environment.images]
+    if plan.systems or not images or any(word in text for text in images for word in _OF_WINDOWS):
+        return
+    plain = [one for one in pinned if one.allowed.exact and one.step >= 0 and "+" not in whole[one.allowed.product].text]
+    for one, other in combinations(plain, 2):
+        parts = [one.allowed, other.allowed]
+        if one.step == other.step or parts == (every := [whole[part.product] for part in parts]):
+            continue
+        denial = queries.denial(parts, plan.pythons, _LINUX)
+        if denial and denial.is_claimed and not queries.refused(every, plan.pythons, _LINUX):
+            first, last = sorted((one, other), key=lambda part: part.step)
+            if conflict := _denied(first, last, denial, plan, queries):
+                yield conflict._replace(demand=_FROM_ONE, by_index=True)
 
 
 def _least(left: list[InstalledProduct], plan: InstallPlan, queries: ProjectQueries) -> list[InstalledProduct]:
@@ -251,7 +277,7 @@ def _denied(
     if later and known[last.allowed.product].role == Role.LEAF:
         return None  # the installer says so, and goes on
     builds = queries.elements(last.allowed.product, last.allowed.mask)
-    requires = later and any(queries.requires(build, first.allowed.product) for build in builds)
+    requires = later and any(queries.demand(build, first.allowed) for build in builds)
     if replaced := requires and plan.resolves(last.step):
         message += "; installers replace what was there"
     imports = {known[part.allowed.product].import_name for part in (first, last)}
