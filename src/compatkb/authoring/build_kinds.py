@@ -133,22 +133,21 @@ def from_source(knowledge: Knowledge, product: str, number: int, to: str, marker
     elements, own = knowledge.elements[product], own_kind(knowledge, knowledge.elements[product][number])
     is_everywhere = "platform" not in marker and "os_name" not in marker
     others = [kind for kind, _ in other_kinds(knowledge, elements[number]) if own and kind.device != own.device]
-    release = elements[number].release
-    same = [n for n, e in _for_common_devices(knowledge, product) if n != number and e.release is release]
+    same = [n for n in _for_common_devices(knowledge, product).get(id(elements[number].release), ()) if n != number]
     if not (others and is_everywhere):
         same = [n for n in same if (build := elements[n].build) and build.stage is Stage.FROM_SOURCE]
     return sum(1 << n for n in same) if same and not any(own_kind(knowledge, e) for e in knowledge.elements[to]) else 0
 
 
 @memoized
-def _for_common_devices(knowledge: Knowledge, product: str) -> list[tuple[int, KnowledgeElement]]:
-    """Return the builds for devices that are not served on request alone."""
+def _for_common_devices(knowledge: Knowledge, product: str) -> dict[int, list[int]]:
+    """Return the builds for devices that are not served on request alone, by the identity of their release."""
     requested = set(devices_on_request(knowledge))
-    return [
-        (number, element)
-        for number, element in enumerate(knowledge.elements[product])
-        if element.build and not requested.issuperset(element.build.devices)
-    ]
+    builds: dict[int, list[int]] = {}
+    for number, element in enumerate(knowledge.elements[product]):
+        if element.build and not requested.issuperset(element.build.devices):
+            builds.setdefault(id(element.release), []).append(number)
+    return builds
 
 
 def _labelled(knowledge: Knowledge, element: KnowledgeElement) -> bool:
