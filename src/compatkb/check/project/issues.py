@@ -31,7 +31,12 @@ VULNERABLE = CheckRule(
 
 @SETTINGS.rule(VULNERABLE)
 def check_vulnerable(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield what admits only releases with a vulnerability: the one that was fixed last, and the names of the others."""
+    """Yield what admits only releases with a vulnerability: the one that was fixed last, and the names of the others.
+
+    What mends it is sought for the first of several that are told as one.
+    """
+    if plan.environment.reading.kind == "markdown":
+        return  # not told of what documents show
     for product, one in plan.final.items():
         published = queries.vulnerabilities(product)
         told = [a for a in published if not one.allowed.mask & ~a.mask]
@@ -41,10 +46,14 @@ def check_vulnerable(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Fin
         more = f"; also {others}" if others else ""
         name = shown(one, queries)
         message = f"{name} has a known vulnerability: {told[0].message.rstrip('.')}{more}"
-        safe = replacement(plan, one, partial(_safe, queries), queries)
+        about = f"{product} {message.removeprefix(name)}"
+        first = queries.first_of.setdefault(
+            about, (plan.environment.document.path, one.parts[-1].located.statement.place.line)
+        )
+        is_first = first == (plan.environment.document.path, one.parts[-1].located.statement.place.line)
+        safe = replacement(plan, one, partial(_safe, queries), queries) if is_first else []
         sources = tuple(url for advisory in told for url in urls(advisory.sources))
         fix = f"take {' with '.join(safe)}" if safe else None
-        about = f"{product} {message.removeprefix(name)}"
         yield at(one.parts[-1].located, VULNERABLE, message, sources=sources, fix=fix, about=about, brief=name)
 
 

@@ -124,6 +124,7 @@ class ProjectQueries:
         self._elements: dict[tuple[str, int], list[Element]] = {}
         self._metadata: dict[str, bool] = {}
         self._variables: dict[str, bool] = {}
+        self.first_of: dict[str, tuple[str, int]] = {}  # where what is told as one was met first, by what it is about
         self._readings: dict[TextDocument, ParsedFile] = {}
         self._records: dict[str, list[dict[str, Any]]] = {}
         self.is_exhausted = False
