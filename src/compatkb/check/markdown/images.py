@@ -42,9 +42,15 @@ def _known(page: MarkdownPage, data: Lookups, tags: list[TagMention], context: C
             repository = tag.repository or " or ".join(data.repositories)
             message = f"{tag.name} was never listed as a tag of {repository}; no registry was asked"
             yield page.document.finding(UNLISTED, tag.start, tag.end, message, fix=f"did you mean {near}?", subject=tag.name)
-        elif tag.repository and (never := data.never_built(tag.repository, tag.name)):
+        elif tag.repository and _is_run(page, tag) and (never := data.never_built(tag.repository, tag.name)):
             finding = page.document.finding(UNLISTED, tag.start, tag.end, never, subject=tag.name)
             yield finding._replace(level=Severity.ERROR)
+
+
+def _is_run(page: MarkdownPage, tag: TagMention) -> bool:
+    """Return whether a tag stands in a block of code, which readers run; in a sentence it may be what never was."""
+    lines = (line for block in page.codes for line in block.lines)
+    return any(start <= tag.start < start + len(text) for start, text in lines)
 
 
 def _spelling(page: MarkdownPage, data: Lookups, tags: list[TagMention]) -> Iterator[Finding]:
