@@ -11,6 +11,7 @@ from conftest import Run, without_age
 from good_data import good, written
 from jsonschema import Draft202012Validator
 
+from compatkb.cli.app import COMMANDS, load
 from compatkb.export.responses import response_schema
 
 Runner = Callable[..., Run]
@@ -230,6 +231,16 @@ def test_refused_input_is_json_where_json_is_asked_for(words: list[str], code: i
         refusal = response_schema("error", "a refusal")
         assert list(Draft202012Validator(refusal).iter_errors(json.loads(done.out))) == []
     assert run(*words).out == ""
+
+
+def test_every_command_refuses_in_json(run: Runner) -> None:
+    """Each command that takes `--format json` tells so of an option that it does not have."""
+    named = [name for name in COMMANDS if any("--format" in param.opts for param in load(name).params)]
+    assert len(named) >= 17
+    for name in named:
+        done = run(name, "--no-such-option", "--format", "json")
+        error = json.loads(done.out)["error"]
+        assert (done.code, error["exit_code"], error["kind"], len(error["problems"])) == (2, 2, "usage", 1), name
 
 
 def test_unknown_may_be_well(run: Runner) -> None:

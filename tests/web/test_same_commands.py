@@ -156,7 +156,8 @@ class Places:
 
     def __init__(self, asker: Asker, run: Callable[..., Any]) -> None:
         self.asker, self.run = Plain(asker.facts, Clock(DAY)), run
-        self.site, self.api = Site(self.asker, live=True), Api(asker.facts, Clock(DAY))
+        self.site, self.static = Site(self.asker, live=True), Site(self.asker, live=False)
+        self.api = Api(asker.facts, Clock(DAY))
         self.tools = AgentTools(asker.facts, lambda: lambda: False)
 
     def differences(self, words: list[str]) -> Iterator[str]:
@@ -184,17 +185,21 @@ class Places:
             yield "gave up: API"
             return
         yield from self._of_api(told, answer)
-        page = self.site.question_page([("q", shlex.join(words))])
+        for name, site in (("page", self.site), ("static page", self.static)):
+            page = site.question_page([("q", shlex.join(words))])
+            yield from (f"{name}: {difference}" for difference in self._of_page(told, page))
+
+    def _of_page(self, told: Told, page: str) -> Iterator[str]:
         if (shown := of_page(page)).sections != told.sections:
-            yield f"page: {shown.sections}, not {told.sections}"
+            yield f"{shown.sections}, not {told.sections}"
         if told.headline not in " ".join(_text(page).split()):
-            yield f"page: not the sentence {told.headline!r}"
+            yield f"not the sentence {told.headline!r}"
         shown_pins = [set(_text(found).split()) for found in re.findall(r"<code[^>]*>(.*?)</code>", page, re.S)]
         tried = [set(words) for text in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.S) for words in commands_of(_text(text))]
         for way in told.ways:
             wanted = {word for command in way for word in command if PIN.match(word)}
             if not any(wanted <= pins for pins in (*shown_pins, set().union(*tried))):
-                yield f"page: no way out to {wanted}"
+                yield f"no way out to {wanted}"
 
     def _refused(self, words: list[str], code: int) -> Iterator[str]:
         """Yield which place answers words that the terminal refuses; a page answers what it understands of them."""
