@@ -71,7 +71,8 @@ class Neighbours:
                 tried.update(fresh)
                 if hits := _distinct(hit for relaxed in fresh for hit in self._without(relaxed)):
                     more = _distinct((*hits, *self._other_versions(hits)))
-                    return tuple(Alternative(hit.relaxed, hit.where, stack) for hit in more if (stack := stack_of(hit.ties)))
+                    near = [Alternative(hit.relaxed, hit.where, stack) for hit in more if (stack := stack_of(hit.ties))]
+                    return tuple(sorted(near, key=lambda one: any(element.foreign for element in one.stack.packages)))
         return ()
 
     def with_other_device(self, near: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
