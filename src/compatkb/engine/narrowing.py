@@ -5,9 +5,8 @@ from functools import reduce
 from operator import or_
 
 from compatkb.core.vocabulary import Certainty, Role
-from compatkb.engine.problem import Member, Problem
-from compatkb.engine.runtime_pins import conflicts_beside
-from compatkb.store.records import ElementSet, PlatformSet, newest_first
+from compatkb.engine.problem import Problem
+from compatkb.store.records import ElementSet, PlatformSet
 
 _INSTALLED = (Role.PACKAGE, Role.COMPANION, Role.LEAF)
 
@@ -25,23 +24,7 @@ def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSe
     platforms = _place(problem, domains, listed)
     if not platforms or not _narrow(problem, domains, listed, platforms, worst):
         return {}, 0
-    if not problem.waived:  # of what is waived something is kept in mind for one search alone
-        _drop_beside_fixed(problem, domains, listed, platforms)
     return (domains, platforms) if all(domains[product] for product in listed.intersection(problem.required)) else ({}, 0)
-
-
-def _drop_beside_fixed(problem: Problem, domains: dict[str, ElementSet], listed: set[str], platforms: PlatformSet) -> None:
-    """Drop candidates that conflict over runtimes with what there is no choice of: no search tries them beside others."""
-    fixed: list[Member] = []
-    for product in sorted(listed.intersection(problem.required), key=lambda one: domains[one].bit_count()):
-        for idx in newest_first(domains[product]) if fixed or domains[product].bit_count() == 1 else ():
-            if not platforms & ~conflicts_beside(problem, (product, idx), fixed):
-                domains[product] &= ~(1 << idx)
-        member = (product, domains[product].bit_length() - 1)
-        if (
-            domains[product].bit_count() == 1 and len(problem.reach(*member)) > 1
-        ):  # it leads to runtimes, or to who requires it
-            fixed.append(member)
 
 
 def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
