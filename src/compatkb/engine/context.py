@@ -255,31 +255,6 @@ class Context:
             if elements >> idx & 1
         )
 
-    @cached_property
-    def _first_alike(self) -> dict[tuple[str, tuple[tuple[str, RuntimeRequirement], ...]], int]:
-        """The first elements that were asked about, by product and what they require of runtimes."""
-        return {}
-
-    @memoized
-    def alike(self, product: str, idx: int) -> int:
-        """Return the element of a product that stands for another one where requirements on runtimes are compared.
-
-        It requires the same and waives nothing, as that one; of those, the first that was asked about.
-        """
-        row = self.runtime_requirements(product, idx)
-        waived = {edge for _, _, edge, _ in self.facts.waivers}
-        if self._is_told_apart(product) or any(edge in waived for _, edge, _ in row):
-            return idx
-        return self._first_alike.setdefault((product, tuple((to, said) for to, _, said in row)), idx)
-
-    @memoized
-    def _is_told_apart(self, product: str) -> bool:
-        """Return whether elements of a product waive something, or runtimes demand some of its versions."""
-        leaves = (leaf for leaf, known in self.facts.products.items() if known.role == Role.LEAF)
-        said = (self.edges(leaf, product) for leaf in leaves if product in self.facts.targets_of(leaf))
-        waives = any(product == one for one, *_ in self.facts.waivers)
-        return waives or any(edge.kind in DEMANDING for edges in said for edge in edges)
-
     @memoized
     def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:
         """Return what elements of a product require of a runtime: which, the id of the edge that says it, and what."""
@@ -297,10 +272,10 @@ class Context:
         return tuple(requirements)
 
     @memoized
-    def demanded(self, runtime: str) -> frozenset[str]:
-        """Return the products of which versions of a runtime demand some."""
-        targets = (to for to in self.facts.targets_of(runtime) if not self.facts.products[to].platform)
-        return frozenset([to for to in targets if any(edge.kind in DEMANDING for edge in self.edges(runtime, to))])
+    def demands(self, runtime: str, product: str) -> bool:
+        """Return whether versions of a runtime demand some of a product, which is no dimension of the platform."""
+        is_named = product in self.facts.targets_of(runtime) and not self.facts.products[product].platform
+        return is_named and any(edge.kind in DEMANDING for edge in self.edges(runtime, product))
 
     @memoized
     def runtimes_of(self, product: str) -> tuple[str, ...]:

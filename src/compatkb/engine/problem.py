@@ -168,8 +168,8 @@ class Problem:
     ) -> tuple[tuple[PlatformSet, ElementSet], ...]:
         """Return platforms, and those of some versions of a runtime that cannot be there, or not beside some members."""
         denied: dict[PlatformSet, ElementSet] = {}
-        waived, demanded = self.waived_of_platform(runtime), self.context.demanded(runtime)
-        members = [(one, number) for one, number in beside if one in demanded and self.table(runtime, one)]
+        waived = self.waived_of_platform(runtime)
+        members = [member for member in beside if self.context.demands(runtime, member[0]) and self.table(runtime, member[0])]
         is_limited = self.availability.is_limited(runtime)
         for idx in newest_first(versions) if is_limited or members else ():
             where = self.availability.denials(runtime, idx, waived)[0] if is_limited else 0
@@ -185,9 +185,10 @@ class Problem:
 
     @memoized
     def reach(self, product: str, idx: int) -> frozenset[str]:
-        """Return a member's product, the runtimes that it leads to, and the products of which these say something."""
+        """Return a member's product, the runtimes that it leads to, and the variables of which these demand something."""
         own = self.context.behind(product) if product in self.pinned_runtimes else self.context.reach(product, idx)
-        return own.union({product}, *(self.context.demanded(runtime) for runtime in own))
+        demands = self.context.demands
+        return own.union([product, *(one for one in self.variables if any(demands(runtime, one) for runtime in own))])
 
     # -- candidates ---------------------------------------------------------------------------------------------
 

@@ -39,8 +39,6 @@ def runtime_requirements(
 
 def runtime_conflicts(problem: Problem, present: tuple[Member, ...], *, firm_only: bool = False) -> PlatformSet:
     """Return where requirements on runtimes exclude each other; with `firm_only` whatever further product comes along."""
-    alike, sizes = problem.context.alike, problem.facts.sizes
-    present = tuple((one, alike(one, idx) if 0 <= idx < sizes[one] else idx) for one, idx in present)
     key = (present, firm_only, problem.platforms)
     conflicts = problem.runtime_conflicts.get(key)
     if conflicts is None:
@@ -65,11 +63,11 @@ def conflicts_beside(problem: Problem, member: Member, chosen: Iterable[Member])
 def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]) -> PlatformSet:
     """Return where no version of some runtime does."""
     conflicting = 0
-    context, known, present = problem.context, problem.availability.runtime_choices, dict(members)
+    context, known = problem.context, problem.availability.runtime_choices
+    listed = [(one, idx) for one, idx in members if idx >= 0]
     for part in context.apart(tuple(sorted(required)), problem.pinned_runtimes):
         requirements = {runtime: required[runtime] for runtime in part if runtime in required}
-        spoken_of = [one for runtime in part for one in context.demanded(runtime) if present.get(one, ABSENT) >= 0]
-        beside = tuple((one, present[one]) for one in dict.fromkeys(spoken_of))
+        beside = tuple(member for member in listed if any(context.demands(runtime, member[0]) for runtime in part))
         waived = tuple(sorted(one for one in problem.waived if not part.isdisjoint(one[1:])))
         key = (tuple((runtime, *each) for runtime, each in requirements.items()), beside, waived, problem.platforms)
         if key not in known:
