@@ -346,13 +346,6 @@ class Context:
         return frozenset(names)
 
     @memoized
-    def reach(self, product: str, idx: int) -> frozenset[str]:
-        """Return the runtimes that an element leads to; of what is not listed none are known."""
-        if not 0 <= idx < self.facts.sizes[product]:
-            return frozenset()
-        return frozenset().union(*(self.behind(row[0]) for row in self.runtime_requirements(product, idx)))
-
-    @memoized
     def runtime_claims(self, products: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         """Return who says something of which runtime, and then of what these say something in turn."""
         facts = self.facts

@@ -183,13 +183,6 @@ class Problem:
         """Return platforms, and those of some versions of a runtime that installers do not find there."""
         return self.availability.absences(runtime, versions, self.waived_of_platform(runtime))
 
-    @memoized
-    def reach(self, product: str, idx: int) -> frozenset[str]:
-        """Return a member's product, the runtimes that it leads to, and the variables of which these demand something."""
-        own = self.context.behind(product) if product in self.pinned_runtimes else self.context.reach(product, idx)
-        demands = self.context.demands
-        return own.union([product, *(one for one in self.variables if any(demands(runtime, one) for runtime in own))])
-
     # -- candidates ---------------------------------------------------------------------------------------------
 
     def element(self, product: str, idx: int) -> Element:

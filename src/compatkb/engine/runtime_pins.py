@@ -53,13 +53,6 @@ def inferred_pins(problem: Problem, present: Iterable[Member]) -> PlatformSet:
     return reduce(or_, (said.platforms for each in requirements for said in each if said.is_inferred_pin), 0)
 
 
-def conflicts_beside(problem: Problem, member: Member, chosen: Iterable[Member]) -> PlatformSet:
-    """Return where what a member and others require of runtimes excludes each other, whatever further product comes along."""
-    reached = problem.reach(*member)
-    others = [other for other in chosen if not reached.isdisjoint(problem.reach(*other))]
-    return runtime_conflicts(problem, (*others, member), firm_only=True)
-
-
 def _conflicts(problem: Problem, required: dict[str, list[RuntimeRequirement]], members: Iterable[Member]) -> PlatformSet:
     """Return where no version of some runtime does."""
     conflicting = 0

@@ -18,7 +18,7 @@ from compatkb.engine.candidates import Cost
 from compatkb.engine.narrowing import is_listed, narrowed
 from compatkb.engine.preference import FLAWLESS, Quality, preference, quality_of
 from compatkb.engine.problem import ABSENT, PLACEHOLDER, Member, Problem
-from compatkb.engine.runtime_pins import conflicts_beside, inferred_pins, runtime_conflicts
+from compatkb.engine.runtime_pins import inferred_pins, runtime_conflicts
 from compatkb.store.records import EVERY, ElementSet, PlatformSet, newest_first
 
 
@@ -178,7 +178,7 @@ class Search:
                     left = left.limited_to(self._needed(due, extended))
             left = self._left_open(left, dearer)
             if left.anywhere and idx >= 0:
-                left = left.limited_to(~conflicts_beside(problem, (product, idx), chosen.items()))
+                left = left.limited_to(~runtime_conflicts(problem, tuple(extended.items()), firm_only=True))
             if left.anywhere and not self._lacks_any(depth, extended, left.anywhere):
                 before = len(self._found)
                 self._extend(depth + 1, extended, left, dearer)
