@@ -138,9 +138,11 @@ class Context:
 
     @memoized
     def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
-        """Return what one element says of another product; what stands for one that is not listed says nothing."""
+        """Return what one element says of another product."""
         if self._is_plain(of, to):
             return self._plain.edges_from(of, idx, to)
+        if to in PLATFORM:  # all elements are asked where they can be
+            return self._by_element(of, to).get(idx, ())
         return tuple([edge for edge in self.edges(of, to) if edge.of_mask >> idx & 1]) if idx >= 0 else ()
 
     @memoized
@@ -158,6 +160,15 @@ class Context:
             offered = any(self.device in element.devices for element in self.facts.elements("hardware"))
             return self.facts.all_platforms if offered else 0
         return self.facts.unnamed_systems(tables) if tables else 0
+
+    @memoized
+    def _by_element(self, of: str, to: str) -> dict[int, tuple[Edge, ...]]:
+        """Return what each element of one product says of another one."""
+        edges_by_element: dict[int, list[Edge]] = {}
+        for edge in self.edges(of, to):
+            for idx in newest_first(edge.of_mask):
+                edges_by_element.setdefault(idx, []).append(edge)
+        return {idx: tuple(edges) for idx, edges in edges_by_element.items()}
 
     @memoized
     def table(self, product: str, other: str) -> RelationTable | None:
