@@ -77,7 +77,8 @@ def test_matrix_says_what_a_series_offers_alone(facts: Snapshot, run: Runner) ->
         row[0]: row for row in shown(facts, "matrix", product="torch", beside="ipex", device="xpu", alone="yes", limit="16")
     }
     assert rows["2.8"][1] == "2.8.0+xpu, with warnings"
-    assert (rows["2.3"][2].split(" ")[0], rows["2.3"][1]) == ("2.3.110+xpu", "none")
+    assert rows["2.3"][1] == "none"
+    assert "2.3.110+xpu" in rows["2.3"][2]
     assert (
         json.loads(run("resolve", "--torch", "2.3", "--device", "xpu", "--format", "json").out)["stacks"][0]["route"] == "ipex"
     )

@@ -308,7 +308,7 @@ def test_install_region_hides_no_warning(facts: Snapshot, run: Runner) -> None:
     """Whatever `resolve` warns of or leaves open stands below the commands."""
     for words, arguments in (
         (("--ipex", "2.8.10", "--device", "xpu"), "ipex=2.8.10 device=xpu"),
-        (("--ipex", "2.3.110", "--device", "xpu"), "ipex=2.3.110 device=xpu"),
+        (("--ipex", "2.3.110", "--device", "xpu", "--os", "windows"), "ipex=2.3.110 device=xpu os=windows"),
     ):
         stack = json.loads(run("resolve", *words, "--as-of", AS_OF, "--format", "json").out)["stacks"][0]
         shown = content(facts, f"kind=install {arguments} as-of={AS_OF}")
