@@ -229,7 +229,7 @@ class _Diagnosing(StackFinder):
         One whose conditions are all named comes before every other cause. A text names a release that an issue is about, or
         shows a sign that is of that issue alone; of an issue without signs it has the words of the title.
         """
-        works = {(read.product, read.version) for read in self.reader.working()}
+        works = {(read.product, read.version) for read in self.reader.working}
         every = installed(versions)
         reads = tuple(r for r in every if (r.product, r.version) not in works) or every  # what works elsewhere is not there
         place = Surroundings({}, self._masks(versions), False)
@@ -494,7 +494,7 @@ class _Diagnosing(StackFinder):
 
     def _other_releases(self, versions: tuple[Read, ...]) -> Iterator[str]:
         """Yield the releases that a text says to work, where it names another one of the same product as installed."""
-        works = self.reader.working()
+        works = self.reader.working
         good = {(read.product, read.version) for read in works}
         have = {read.product: read.version for read in installed(versions) if (read.product, read.version) not in good}
         for read in works:

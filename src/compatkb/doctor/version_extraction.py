@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from itertools import islice
 
 from packaging.utils import canonicalize_name
@@ -99,7 +100,7 @@ class VersionReader(KnownData):
         listed = self._by_product(_satisfied, INSTALLED)
         echoes = self._by_product(_echoed, SAYS)
         reads = [*learnt, *new, *echoes, *self._says(), *listed, *self._named()]
-        works = {(read.product, read.version) for read in self.working()}  # elsewhere, or before
+        works = {(read.product, read.version) for read in self.working}  # elsewhere, or before
         best: dict[str, tuple[tuple[bool, int], Read]] = {}
         for read in reads:
             if (read.product, read.version) in removed or read.product not in self.facts.products:
@@ -158,6 +159,7 @@ class VersionReader(KnownData):
         found = (next((m for m in form.finditer(text) if _is_there(text, m)), None) for form in forms)
         return sum(match is not None for match in found) > 1
 
+    @cached_property
     def working(self) -> list[Read]:
         """Return the releases of which a text says that they work, or that going to them helps."""
         text = self.pasted.plain
