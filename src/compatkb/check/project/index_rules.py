@@ -175,7 +175,9 @@ def _brought(
         return
     channel = next((queries.channels.get(address(use.url)) for use in uses if use.name == index), None)
     there = [e for e in queries.elements(allowed.product, allowed.mask) if is_exact(allowed.text) or channel in e.channels]
-    cells = _cells_of_uv(text, queries)
+    rows = _sources_of_uv(text).get(required.requirement.name, [])
+    meant = [marker for row in rows if row.get("index") == index and isinstance(marker := row.get("marker"), str)]
+    cells = _cells_of_uv(text, queries) & _cells_where(meant, queries)
     if not there or not all(queries.facts.automatic_of([e], cells) for e in there):
         return
     build = there[-1]
@@ -243,7 +245,7 @@ def _unrouted(
         lacks(c, queries.elements(allowed.product, allowed.mask), queries) for c in others
     ):
         return
-    limits = [str(one) for one in _table_of_uv(text).get("environments", ())]
+    limits = _environments_of_uv(text)
     for family, machine in _MACHINES.items():
         values = {**spelling_of(family), "platform_machine": machine}
         asked = [requirement.marker] if requirement.marker else []
@@ -279,13 +281,20 @@ def _table_of_uv(text: str) -> dict[str, Any]:
 
 def _cells_of_uv(text: str, queries: ProjectQueries) -> PlatformSet:
     """Return the platforms for which uv resolves a manifest: those on which one of its `environments` holds, else all."""
-    try:
-        markers = [Marker(one) for one in _table_of_uv(text).get("environments", ())]
-    except (InvalidMarker, TypeError):
-        markers = []
+    return _cells_where(_environments_of_uv(text), queries)
+
+
+def _environments_of_uv(text: str) -> list[str]:
+    """Return the markers of the environments for which uv resolves a manifest, which may write one alone."""
+    markers = _table_of_uv(text).get("environments", [])
+    return [str(one) for one in (markers if isinstance(markers, list) else [markers])]
+
+
+def _cells_where(markers: list[str], queries: ProjectQueries) -> PlatformSet:
+    """Return the platforms of the systems on which one of some markers holds; all where there is none, or none is read."""
     cells = 0
-    for family, machine in _MACHINES.items() if markers else ():
-        if any(marker.evaluate({**spelling_of(family), "platform_machine": machine}) for marker in markers):
+    for family, machine in _MACHINES.items():
+        if _any_holds(markers, {**spelling_of(family), "platform_machine": machine}):
             cells |= queries.facts.dimension_cells("os", queries.facts.word("os", family) or 0)
     return cells or queries.facts.all_platforms
 
