@@ -230,9 +230,10 @@ def judge(facts: Snapshot, question: Question, ask: Pip) -> dict[str, Any]:
 
 
 def is_beyond(detail: str) -> bool:
-    """Return whether pip refuses a pin since no wheel fits the Python, of a distribution whose index nobody recorded."""
+    """Return whether pip refuses a pin since no wheel fits the Python, of a distribution of which no wheels are recorded."""
     named = re.search(r"find a version that satisfies the requirement ([\w.-]+?)==", detail)
-    return bool(named) and not (ROOT / "data" / "index" / f"{canonicalize_name(named[1])}.toml").exists()
+    path = ROOT / "data" / "index" / f"{canonicalize_name(named[1])}.toml" if named else None
+    return path is not None and not (path.exists() and "[[release]]" in path.read_text("utf-8"))
 
 
 def difference(verdict: str, outcome: Outcome, *, waived: bool = False) -> str:

@@ -48,8 +48,18 @@ def without_newest(file: ProductFile) -> ProductFile:
 
 @pytest.fixture(scope="module")
 def older(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    """The shipped data without the three newest releases of every package."""
-    knowledge, problems = resolve(replace(files, products=tuple(map(without_newest, files.products))))
+    """The shipped data without the three newest releases of every package, of which the index files say nothing either."""
+    products = tuple(map(without_newest, files.products))
+    gone = {
+        file.product.distribution: {release.version for release in file.release}
+        - {release.version for release in kept.release}
+        for file, kept in zip(files.products, products, strict=True)
+    }
+    index = tuple(
+        one.model_copy(update={"release": tuple(r for r in one.release if r.version not in gone.get(one.distribution, ()))})
+        for one in files.index
+    )
+    knowledge, problems = resolve(replace(files, products=products, index=index))
     assert knowledge is not None
     assert all("names no known release" in str(problem) for problem in problems)  # those that went
     target = tmp_path_factory.mktemp("older") / "kb.sqlite"

@@ -655,12 +655,10 @@ def test_wrong_part(data: Path, index: Index, headers: dict[str, str], message: 
 
 def test_malformed_page_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that makes the parser slow is given up."""
-    from compatkb.refresh import pages
-
-    monkeypatch.setattr(pages, "LONGEST_PARSE", 0.2)
+    monkeypatch.setattr(index_client, "LONGEST_PARSE", 0.2)
     body = b"<a href=x>" * 400_000 + b"</html>"
     with pytest.raises(UnavailableError, match="cannot be read in time"):
-        pages.read_page("some-engine", body, "text/html", "http://index.example/simple/some-engine/")
+        index_client.read_page("some-engine", body, "text/html", "http://index.example/simple/some-engine/")
 
 
 def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_commands_can_be_typed(facts: Snapshot, run: Callable[..., Run]) -> None
     for hit in hits(facts, "image") + hits(facts, "rocm") + hits(facts, "intel-xpu"):
         if hit.kind in ("dispute", "event"):
             disputes.setdefault(hit.command.split()[1], hit)
-    assert set(disputes) == {"show", "timeline", "export"}
+    assert set(disputes) == {"show", "timeline", "changes"}
     found += disputes.values()
     assert {hit.kind for hit in found} >= {"feature", "statement", "event", "dispute", "release", "claim"}
     for hit in found:

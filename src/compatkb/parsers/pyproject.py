@@ -164,11 +164,11 @@ class _PyprojectReader:
         self._listed((*where, "dependencies"), MAIN)
         if not where:
             return
-        dynamic = ("tool", "setuptools", "dynamic", "dependencies", "file")
-        for listed in (dynamic, ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files")):
-            for number, path in enumerate(self.document.list(*listed)):
+        for table in ("tool.setuptools.dynamic.dependencies.file", "tool.hatch.metadata.hooks.requirements_txt.files"):
+            keys = table.split(".")
+            for number, path in enumerate(self.document.list(*keys)):
                 if isinstance(path, str):
-                    self.reading.add(Include(self.document.place(*listed, number), path, path=path))
+                    self.reading.add(Include(self.document.place(*keys, number), path, path=path))
         for extra in self.document.table("project", "optional-dependencies"):
             self._listed(("project", "optional-dependencies", extra), f"extra:{extra}", kind="extra")
 

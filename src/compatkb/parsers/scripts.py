@@ -138,6 +138,7 @@ def _set(variables: dict[str, str], name: str, value: str) -> None:
 
 
 _MAGIC = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|uv|sx|system)\b|(?=pip3? install\s))")
+_INTERPOLATION = re.compile(r"(?<![${\\])\{[A-Za-z_]\w*\}")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+bash|!|system)\b")
 
 
@@ -183,6 +184,16 @@ def _parts(cell: Fragment) -> list[Fragment]:
                 break
             end += 1
         if _MAGIC.match(cell.text, at):
-            parts.append(cell.cut(at, end))
+            parts.append(_interpolated(cell.cut(at, end)))
         at = end + 1
     return parts
+
+
+def _interpolated(line: Fragment) -> Fragment:
+    """Return a line with what IPython fills in, `{name}`, written as a shell's variable."""
+    pieces: list[Segment] = []
+    at = 0
+    for match in _INTERPOLATION.finditer(line.text):
+        pieces += [*line.cut(at, match.start()).segments(), Segment("$", line.origin(match.start()))]
+        at = match.start()
+    return Fragment(line.source, [*pieces, *line.cut(at).segments()]) if pieces else line

@@ -18,7 +18,7 @@ from compatkb.authoring.canonical import text_of
 from compatkb.authoring.index_requirements import worth_recording
 from compatkb.authoring.loader import Files
 from compatkb.core.text_position import unified
-from compatkb.errors import CompatkbError, UnavailableError, UsageError
+from compatkb.errors import CompatkbError, NotListedError, UnavailableError, UsageError
 from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
@@ -137,7 +137,7 @@ def refresh(
     if since is None and not oldest:
         raise UsageError("data/index/ records nothing yet, so say with --since from which day on releases count")
     names = [subject.distribution for subject in subjects]
-    listings = dict(zip(names, gather(index.page, names, jobs, partial(count, "pages")), strict=True))
+    listings = dict(zip(names, gather(partial(_page, index), subjects, jobs, partial(count, "pages")), strict=True))
     say(f"{len(listings)} pages read, with {sum(len(page.files) for page in listings.values())} files")
     dates: list[DistributionFile] = [file for subject in subjects for file in undated(subject, listings[subject.distribution])]
     if dates:
@@ -216,6 +216,16 @@ def _decisions(
             decision = yanked(note, owner, products, last, today)
             notes += [decision] if decision else []
     return notes
+
+
+def _page(index: IndexClient, subject: RecordedDistribution) -> IndexPage:
+    """Return what the index lists of a distribution: nothing where it has none, if that is what the data hold of a product."""
+    try:
+        return index.page(subject.distribution)
+    except NotListedError:
+        if subject.product and subject.recorded and not subject.known():
+            return IndexPage(subject.distribution, (), speaks_of_python=True, speaks_of_yanks=True)
+        raise
 
 
 def gather(

@@ -24,7 +24,6 @@ _OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|\buv[ \t]|\bpixi\b|\bn
 """What brings another Python than that of the system."""
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _REBUILT = re.compile(r"(?:\.post\d+)?(?:\+[\w.]+)?$")
-_OF_PIP = ("pip", "setuptools", "wheel")
 SETTLED = 365
 """Days after which conda's channels have a new Python."""
 _PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.environments import at
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
-from compatkb.check.project.pinned_set import Bound, Clash, PinnedSet, release_of, source_of
 from compatkb.check.project.pins import PLATFORM
 from compatkb.check.project.queries import ProjectQueries
 from compatkb.check.project.resolution import TOGETHER
+from compatkb.check.project.step_pins import Bound, Clash, StepPins, release_of, source_of
 from compatkb.check.rules import FileRole, place_of
 from compatkb.core.findings import Finding, Severity
 
@@ -23,7 +23,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         return
     steps = {one.step for _, one in environment.others} | {w.requirement.step for w in plan.requirements}
     for step in sorted(step for step in steps if plan.resolves(step)):
-        pinned = PinnedSet(plan, step, queries)
+        pinned = StepPins(plan, step, queries)
         if plan.pythons and not plan.of_markers:
             yield from _of_another_python(pinned)
         told: set[frozenset[str]] = set()
@@ -36,7 +36,7 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
             yield _stuck(clash, several, pinned)
 
 
-def _of_another_python(pinned: PinnedSet) -> Iterator[Finding]:
+def _of_another_python(pinned: StepPins) -> Iterator[Finding]:
     """Yield exact pins of what is no product for which the Python that runs is none."""
     plan, queries = pinned.plan, pinned.queries
     around = place_of(plan.environment.document.path)
@@ -52,7 +52,7 @@ def _of_another_python(pinned: PinnedSet) -> Iterator[Finding]:
             yield finding._replace(level=Severity.ERROR) if is_certain else finding
 
 
-def _finding(clash: Clash, pinned: PinnedSet) -> Finding:
+def _finding(clash: Clash, pinned: StepPins) -> Finding:
     """Return what is wrong, at what has to move."""
     bounds = sorted((clash.one, clash.other), key=lambda bound: not bound.by)
     parties = [(b.by, b.version) if b.by else (b.of, b.spec.removeprefix("==")) for b in bounds]
@@ -70,7 +70,7 @@ def _finding(clash: Clash, pinned: PinnedSet) -> Finding:
     return at(places[0], TOGETHER, message, sources=sources, fix=fix)
 
 
-def _stuck(clash: Clash, several: tuple[Bound, ...], pinned: PinnedSet) -> Finding:
+def _stuck(clash: Clash, several: tuple[Bound, ...], pinned: StepPins) -> Finding:
     """Return that no release of a package which something asks for goes with what is asked of another one."""
     demand, beside = clash.one, clash.other
     asking = next((bound for bound in several if bound.by), several[0])

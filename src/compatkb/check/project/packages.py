@@ -9,10 +9,10 @@ from typing import Any
 from compatkb.check.project.environments import LocatedStatement, ProjectEnvironment, at
 from compatkb.check.project.install_plan import ENVIRONMENTS, SETTINGS, InstallPlan, supported_pythons, systems_of
 from compatkb.check.project.pairs import CONTRADICT, DRIFTS
-from compatkb.check.project.pinned_set import releases_of
 from compatkb.check.project.pins import OUTLIVED, PLATFORM, UNPUBLISHED, names_a_python
 from compatkb.check.project.queries import ANY_PYTHON, ProjectQueries, address, is_exact
 from compatkb.check.project.resolution import TOGETHER
+from compatkb.check.project.step_pins import releases_of
 from compatkb.check.rules import UNLISTED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.parsers.registry import kind_of

@@ -16,9 +16,9 @@ from compatkb.check.project.install_plan import (
     holds,
     systems_of,
 )
-from compatkb.check.project.pinned_set import release_of
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, Pythons, is_exact
 from compatkb.check.project.resolution import replacement
+from compatkb.check.project.step_pins import release_of
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.names import slips

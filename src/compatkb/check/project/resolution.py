@@ -10,8 +10,8 @@ from compatkb.check.project.environments import at
 from compatkb.check.project.index_contents import cited, demanded, may_have
 from compatkb.check.project.indexes import sources_of
 from compatkb.check.project.install_plan import InstalledProduct, InstallPlan
-from compatkb.check.project.pinned_set import PinnedSet
 from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueries, exactly
+from compatkb.check.project.step_pins import StepPins
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import normal
@@ -445,7 +445,7 @@ def _moved(
         if stack is None:
             return None
         above = [e for e in queries.elements(product, open_[product].mask) if e.idx > at]
-        pinned, name = PinnedSet(plan, one.step, queries), normal(queries.facts.products[product].distribution or product)
+        pinned, name = StepPins(plan, one.step, queries), normal(queries.facts.products[product].distribution or product)
         near = (e for e in above[:_MOST_NEAR] if not queries.refused([*rest, exactly(e)], plan.pythons, plan.systems))
         near = (e for e in near if pinned.admits(name, e.release))
         best = next((e for e in stack.packages if e.product == product and pinned.admits(name, e.release)), None)

@@ -39,7 +39,7 @@ class Clash(NamedTuple):
     other: Bound
 
 
-class PinnedSet:
+class StepPins:
     """What one step asks for, and what the metadata of its exact pins ask for beside."""
 
     def __init__(self, plan: InstallPlan, step: int, queries: ProjectQueries) -> None:
