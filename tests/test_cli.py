@@ -245,6 +245,17 @@ def test_files_that_count_are_those_that_are_read() -> None:
     assert sorted(read(data)) == sorted(Path(path).relative_to(data).as_posix() for path in data_files(str(data)))
 
 
+def test_hardware_is_listed_by_what_it_is_used_as(run: Runner) -> None:
+    """`list gpu` names graphics, `list cpu` processors, and neither what the other names."""
+    listed = {
+        word: {row["version"] for row in json.loads(run("list", word, "--format", "json").out)["releases"]}
+        for word in ("gpus", "cpu")
+    }
+    assert {"arc-b", "max"} <= listed["gpus"]
+    assert "xeon-6" in listed["cpu"]
+    assert listed["gpus"].isdisjoint(listed["cpu"])
+
+
 def test_few_snapshots_are_kept(tmp_path: Path, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each content has a snapshot of its own, one that comes back finds its own again, and old ones go."""
     monkeypatch.setenv("COMPATKB_CACHE", str(tmp_path / "cache"))

@@ -74,11 +74,12 @@ def list_products(
     from compatkb.output.catalog_screen import CatalogScreen
 
     facts, clock = open_facts(data, as_of)
-    is_device = product and "device" in facts.products and facts.word("device", product)  # gpu, cpu: what has one
-    known_product = find_product(facts, "hardware" if is_device else product) if product else None
+    mask = facts.word("device", product) if product and "device" in facts.products else 0  # gpu, cpu: what has one
+    device = next((e.version for e in facts.elements("device").of(mask)), "") if mask else ""
+    known_product = find_product(facts, "hardware" if device else product) if product else None
     if known_product and known_product.role == "feature":
         raise UsageError(f"{known_product.id} is a feature; see `compatkb features {known_product.id}`")
-    show(registry.form("list", form)(CatalogScreen(facts, clock.day), known_product))
+    show(registry.form("list", form)(CatalogScreen(facts, clock.day), known_product, device))
     return 0
 
 

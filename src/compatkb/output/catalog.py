@@ -36,9 +36,9 @@ class Catalog(Names):
         super().__init__(facts)
         self.day, self.edition = day, Edition(facts.meta["data_date"], day)
 
-    def list_json(self, product: Product | None = None) -> str:
-        """Return the products, or the versions of one, newest first, as JSON."""
-        of_one = {"product": product.id, "releases": self.releases(product)} if product else {}
+    def list_json(self, product: Product | None = None, device: str = "") -> str:
+        """Return the products, or the versions of one, newest first, as JSON; of hardware that of one device."""
+        of_one = {"product": product.id, "releases": self.releases(product, device)} if product else {}
         return self.edition.document(of_one or {"products": self.products()})
 
     def product_json(self, product: Product) -> str:
@@ -274,9 +274,13 @@ class Catalog(Names):
             and (wanted is None or record.version in wanted)
         ]
 
-    def releases(self, product: Product) -> list[Content]:
-        """Return the releases of a product that were out by the day, newest first."""
+    def releases(self, product: Product, device: str = "") -> list[Content]:
+        """Return the releases of a product that were out by the day, newest first; of hardware that of one device."""
         records = {record.version: record for record in self.facts.releases_of(product.id)}
+        if device:
+            records = {
+                name: record for name, record in records.items() if self.facts.hardware_devices()[name][:1] == (device,)
+            }
         elements = self.facts.elements(product.id)
         unsure = {day: DisputeFinder(self.facts).dated(product.id, day) for day in ("released", "end-of-life")}
         entries = []

@@ -68,13 +68,13 @@ _FEW_NOTICES = 3
 class CatalogScreen(Catalog):
     """Prints the contents of the catalog."""
 
-    def list_lines(self, product: Product | None) -> list[Line]:
-        """Return the products, or the versions of one, newest first, a row each."""
+    def list_lines(self, product: Product | None, device: str = "") -> list[Line]:
+        """Return the products, or the versions of one, newest first, a row each; of hardware that of one device."""
         if product is None:
             known = self.products()
             shown = [(each["id"], str(each["releases"]), f"{each['name']}{_ROLES.get(each['role'], '')}") for each in known]
             return [*columns(shown, ("product", "releases", "name"), 0), *self.edition.footer("compatkb list PRODUCT")]
-        rows = [_row(release) for release in self.releases(product)]
+        rows = [_row(release) for release in self.releases(product, device)]
         used = [n for n in range(len(_COLUMNS)) if any(row[n] for row in rows)]
         lines = columns([[row[n] for n in used] for row in rows], [_COLUMNS[n] for n in used], 0)
         return [*lines, *self.edition.footer(f"compatkb show {product.id} VERSION")]
