@@ -1,4 +1,4 @@
-"""What generated text is made of (tables, paragraphs, lists, code), and how it is written in Markdown and CSV.
+"""What generated text is made of (tables, paragraphs, lists, code), and how it is written in Markdown.
 
 In Markdown the cells of tables say exactly what they are given, and links have their definitions.
 """

@@ -1,7 +1,7 @@
 -- The published views over the tables of the snapshot. In the published file these have an underscore in front: they are
 -- the program's own, and change as it does. The lines above a view say what it is, the remark behind a column its kind
 -- (text, integer, date, boolean; "or null" where nothing may be known) and its meaning. Views whose columns have no remarks
--- answer questions; JSON and CSV leave them out. Days are ISO dates, booleans 0 and 1; an ordinal + 1721424.5 is its Julian
+-- answer questions; JSON leaves them out. Days are ISO dates, booleans 0 and 1; an ordinal + 1721424.5 is its Julian
 -- day. WORDS(text) stands for the JSON array of words between blanks. `_member` has the elements of each
 -- mask, `_platform` the platforms of each set of cells.
 
