@@ -58,6 +58,8 @@ def test_answers_are_those_of_the_command_line(
     seen: dict[str, int] = {}
     for _ in range(count):
         asked = random_question(asker.facts, draw)
+        if not asked:  # then the command line answers for the machine that it runs on, which a server does not know
+            continue
         reply = client.get("api/v1/resolve", params=asked)
         code, out, err = run("resolve", *words_of(asked), "--format", "json")
         if reply.status_code == 503 or (reply.status_code == 200 and reply.json()["gave_up"]):
