@@ -17,11 +17,12 @@ STABLE_ABI = "abi3"
 """The ABI tag of wheels that serve the Python of their tag and every later one, save the free-threaded ones."""
 _CPYTHON = re.compile(r"\b(cp|py)3(\d*)(t?)(?=[.-]|$)")
 _LEGACY = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
-_SYSTEMS = {  # OS family: how markers spell it
+SPELLINGS = {
     "linux": ("linux", "Linux", "posix"),
     "windows": ("win32", "Windows", "nt"),
     "macos": ("darwin", "Darwin", "posix"),
 }
+"""How the markers of PEP 508 spell an OS family: sys_platform, platform_system, os_name."""
 _MACHINES = {("windows", "x86_64"): "AMD64", ("windows", "arm64"): "ARM64"}
 _COMPARED = re.compile(r"\b(sys_platform|platform_system|os_name)\s*([=!]=)\s*['\"](\w+)['\"]")
 _UV_PLATFORMS = {  # OS family and architecture
@@ -34,16 +35,17 @@ _UV_PLATFORMS = {  # OS family and architecture
 }
 
 
-def spelling_of(family: str) -> dict[str, str]:
-    """Return how the markers of PEP 508 spell an OS family."""
-    return dict(zip(("sys_platform", "platform_system", "os_name"), _SYSTEMS[family], strict=True))
+def spelling_of(family: str, arch: str | None = None) -> dict[str, str]:
+    """Return how the markers of PEP 508 spell an OS family, and an architecture of it where one is given."""
+    spelt = dict(zip(("sys_platform", "platform_system", "os_name"), SPELLINGS[family], strict=True))
+    return {**spelt, "platform_machine": _MACHINES.get((family, arch), arch)} if arch else spelt
 
 
 def misspelt(marker: str) -> tuple[str, str, str] | None:
     """Return a comparison of a marker with a name of a system that none has so, the family, and how it is written."""
     for found in _COMPARED.finditer(marker):
-        spellings = {family: spelling_of(family)[found[1]] for family in _SYSTEMS}
-        for family, names in _SYSTEMS.items():
+        spellings = {family: spelling_of(family)[found[1]] for family in SPELLINGS}
+        for family, names in SPELLINGS.items():
             words = {family, *(name.lower() for name in names[:2])}
             if found[3] not in spellings.values() and found[3].lower() in words:
                 return found[0], family, found[0].replace(found[3], spellings[family])
@@ -52,7 +54,7 @@ def misspelt(marker: str) -> tuple[str, str, str] | None:
 
 def marker_of(family: str, arch: str) -> str:
     """Return the marker (PEP 508) that is true on an OS family and architecture, and on no other."""
-    return f"sys_platform == '{_SYSTEMS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
+    return f"sys_platform == '{SPELLINGS[family][0]}' and platform_machine == '{_MACHINES.get((family, arch), arch)}'"
 
 
 def uv_platform(family: str, arch: str) -> str | None:
@@ -167,7 +169,7 @@ class Grid:
 
     def families(self, system: str) -> tuple[str, ...]:
         """Return the families that markers and wheel tags know among a system and the ones around it."""
-        return tuple(name for name in (system, *self._wider.get(system, ())) if name in _SYSTEMS)
+        return tuple(name for name in (system, *self._wider.get(system, ())) if name in SPELLINGS)
 
     def admitted(self, requires_python: str) -> tuple[str, ...]:
         """Return the Pythons of which at least one patch release satisfies a Requires-Python."""
@@ -203,7 +205,7 @@ class Grid:
             return self.all
         marker = Marker(text)
         mask = 0
-        for family, (sys_platform, system, os_name) in _SYSTEMS.items():
+        for family, (sys_platform, system, os_name) in SPELLINGS.items():
             if family not in self.systems:
                 continue
             for arch in self.archs:

@@ -28,7 +28,8 @@ INDEX = CheckRule(
 _POETRY = "[[tool.poetry.source]]"
 _STRATEGY = "unsafe-"
 """What every strategy of uv has that looks on more than the first index with a package."""
-_MACHINES = {"linux": "x86_64", "windows": "AMD64", "macos": "arm64"}
+_USUAL = {"linux": "x86_64", "windows": "x86_64", "macos": "arm64"}
+"""The architecture that a system has where nobody names one."""
 
 
 @SETTINGS.rule(INDEX)
@@ -246,8 +247,8 @@ def _unrouted(
     ):
         return
     limits = _environments_of_uv(text)
-    for family, machine in _MACHINES.items():
-        values = {**spelling_of(family), "platform_machine": machine}
+    for family, arch in _USUAL.items():
+        values = spelling_of(family, arch)
         asked = [requirement.marker] if requirement.marker else []
         if _any_holds(limits, values) is False or _any_holds(asked, values) is False:
             continue
@@ -293,8 +294,8 @@ def _environments_of_uv(text: str) -> list[str]:
 def _cells_where(markers: list[str], queries: ProjectQueries) -> PlatformSet:
     """Return the platforms of the systems on which one of some markers holds; all where there is none, or none is read."""
     cells = 0
-    for family, machine in _MACHINES.items():
-        if _any_holds(markers, {**spelling_of(family), "platform_machine": machine}):
+    for family, arch in _USUAL.items():
+        if _any_holds(markers, spelling_of(family, arch)):
             cells |= queries.facts.dimension_cells("os", queries.facts.word("os", family) or 0)
     return cells or queries.facts.all_platforms
 

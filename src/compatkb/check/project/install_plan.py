@@ -10,6 +10,7 @@ from compatkb.check.project.queries import ANY_PYTHON, AllowedVersions, ProjectQ
 from compatkb.check.rules import Registry
 from compatkb.core.findings import Finding
 from compatkb.core.names import newest_by_name
+from compatkb.core.platforms import SPELLINGS
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.commands.model import python_specifier
@@ -25,8 +26,8 @@ _OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|\buv[ \t]|\bpixi\b|\bn
 _WHEEL_TAG = re.compile(r"-cp(\d)(\d+)-cp\d+-[^/]*\.whl")
 _REBUILT = re.compile(r"(?:\.post\d+)?(?:\+[\w.]+)?$")
 SETTLED = 365
-"""Days after which conda's channels have a new Python."""
-_PLATFORMS = (("linux", "Linux", "posix"), ("win32", "Windows", "nt"))
+"""So many days after it came out conda is taken to have a Python; whether it takes a younger one is left open."""
+LINUX, WINDOWS = SPELLINGS["linux"], SPELLINGS["windows"]
 FAMILIES = {"linux": "linux", "win32": "windows"}
 """What is installed on others is not judged: none of the devices is there."""
 
@@ -121,7 +122,7 @@ def _plans(
         return
     admitted = (pythons or declared(environment, queries)).mask
     groups: dict[tuple[int, ...], list[tuple[str, int]]] = {}
-    for platform, system, os_name in _PLATFORMS:
+    for platform, system, os_name in (LINUX, WINDOWS):
         if systems and not _fits(systems, FAMILIES[platform], queries):
             continue
         for element in queries.facts.elements("python"):

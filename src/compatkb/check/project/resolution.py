@@ -14,7 +14,7 @@ from compatkb.check.project.queries import AllowedVersions, Denial, ProjectQueri
 from compatkb.check.project.step_pins import StepPins
 from compatkb.check.rules import CheckRule, FileRole, place_of
 from compatkb.core.findings import Finding, Severity
-from compatkb.core.names import normal
+from compatkb.core.names import normal, numbers
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
@@ -125,8 +125,7 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
 def _is_far(pins: PinSet) -> bool:
     """Return whether a set has another first number of an exact pin, with which code often has to change."""
     return any(
-        one.allowed.exact
-        and one.allowed.text.removeprefix("==").partition(".")[0] != text.partition("==")[2].partition(".")[0]
+        one.allowed.exact and numbers(one.allowed.text.removeprefix("=="))[:1] != numbers(text.partition("==")[2])[:1]
         for one, text in pins.pins
     )
 

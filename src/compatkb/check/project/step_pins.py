@@ -10,7 +10,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from compatkb.check.project.environments import LocatedStatement
-from compatkb.check.project.install_plan import InstallPlan, declared, holds
+from compatkb.check.project.install_plan import LINUX, WINDOWS, InstallPlan, declared, holds
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
@@ -20,7 +20,6 @@ from compatkb.parsers.statement import Requirement, RequirementRole
 
 _MOST_NEAR = 40
 _UPPER = re.compile(r"<|==|~=")
-_LINUX, _WINDOWS = ("linux", "Linux", "posix"), ("win32", "Windows", "nt")
 
 
 class Bound(NamedTuple):
@@ -47,7 +46,7 @@ class StepPins:
         self.asked: dict[str, list[tuple[LocatedStatement, Requirement]]] = {}
         environment = plan.environment
         everything = [*environment.others, *((w.located, w.requirement) for w in plan.requirements)]
-        system = _WINDOWS if plan.systems and "windows" in queries.facts.wider.get(plan.systems[0], plan.systems) else _LINUX
+        system = WINDOWS if plan.systems and "windows" in queries.facts.wider.get(plan.systems[0], plan.systems) else LINUX
         named = declared(environment, queries)
         usual = [(*system, e.version, e.idx) for e in queries.facts.elements("python") if not e.version.endswith("t")]
         here = [place[:4] for place in usual if ((plan.pythons or named).mask or -1) >> place[4] & 1]
