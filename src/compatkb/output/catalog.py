@@ -278,9 +278,8 @@ class Catalog(Names):
         """Return the releases of a product that were out by the day, newest first; of hardware that of one device."""
         records = {record.version: record for record in self.facts.releases_of(product.id)}
         if device:
-            records = {
-                name: record for name, record in records.items() if self.facts.hardware_devices()[name][:1] == (device,)
-            }
+            offered = self.facts.hardware_devices()
+            records = {name: record for name, record in records.items() if offered[name][:1] == (device,)}
         elements = self.facts.elements(product.id)
         unsure = {day: DisputeFinder(self.facts).dated(product.id, day) for day in ("released", "end-of-life")}
         entries = []
