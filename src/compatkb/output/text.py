@@ -111,7 +111,8 @@ def _negative(view: AnswerView, numbers: Numbers, shell: str, most: int | None) 
         reasons += wrapped(f"{messages.sentence(cause.message)}{TIED}{marks}".rstrip(), "  ")
     points = view.stacks[0].evidence.open_points if view.stacks else ()
     texts = [*(point.sentence for point in points[:_LINES]), *view.reasons]
-    texts += [f"Also untested: {len(points) - _LINES} points (--why)."] if len(points) > _LINES else []
+    more = len(points) - _LINES
+    texts += [f"Also untested: {more} point{'s' if more > 1 else ''} (--why)."] if more > 0 else []
     texts += [f"This rests on {counted(view.disputed)} (--why)."] if view.disputed else []
     blocks.append(Block([*reasons, *(line for text in texts for line in wrapped(messages.sentence(text), "  "))]))
     blocks += _ways(view, shell)
