@@ -1,5 +1,6 @@
 """The one view of an answer: sentence, commands by system, rows by label, causes, ways out; every form writes it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, partial
@@ -173,11 +174,14 @@ class AnswerView:
 
     @property
     def foremost(self) -> list[CauseView]:
-        """The causes, each sentence once, first those that are about nothing but what was asked for."""
+        """The causes, each sentence once, none within a longer one, first those about nothing but what was asked for."""
         told: dict[str, CauseView] = {}
         for cause in self.causes:
             told.setdefault(cause.message, cause)
-        return sorted(told.values(), key=lambda cause: not cause.about_asked)
+        longer = {
+            whole for whole in told for part in told if part != whole and re.search(rf"{re.escape(part)}(?:[.;] |$)", whole)
+        }
+        return sorted((told[each] for each in told if each not in longer), key=lambda cause: not cause.about_asked)
 
     @property
     def disputed(self) -> int:
