@@ -100,7 +100,7 @@ def _named(term: str, gone: set[tuple[str, str]]) -> bool:
 
 
 def main() -> int:
-    """Print the table."""
+    """Print the table; what is wrong or missing goes to stderr."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--since", type=date.fromisoformat, required=True)
     parser.add_argument("--until", type=date.fromisoformat, help="12 weeks later unless given")
@@ -148,6 +148,8 @@ def _print(lost: dict[Fact, object], got: dict[Fact, object], since: date, until
         state = "missing" if fact not in got else "right" if got[fact] == value else "wrong"
         tables["kind"][fact[0], state] += 1
         tables["product"][fact[1], state] += 1
+        if state == "missing":
+            print(f"missing: {' '.join(fact)}: {value!r}", file=sys.stderr)
         if state == "wrong":
             print(f"wrong: {' '.join(fact)}: {got[fact]!r}, the data have {value!r}", file=sys.stderr)
     extra = sum(fact not in lost for fact in got)
