@@ -207,8 +207,9 @@ def test_what_has_ended_is_left_out_where_torch_serves_alone(facts: Snapshot, to
 
 
 def test_every_step_that_is_filled_in_is_known(facts: Snapshot) -> None:
-    """What stands between braces in a step is what every distribution, or the one that is not known, has a step for."""
+    """What stands between braces in a step is what every distribution has a step for, or a release of the text."""
     steps = next(record["steps"] for record in facts.guide_records("system") if record["id"] == "linux")
+    steps = {**steps, "good": "", "blamed": ""}
     for record in facts.guide_records("cause"):
         for step in (*record["do"], *(step for steps in record["do_for"].values() for step in steps)):
             assert set(re.findall(r"\{(\w+)\}", step)) <= steps.keys(), record["id"]
@@ -354,6 +355,27 @@ def test_a_release_that_works_by_the_text(facts: Snapshot) -> None:
     assert made.candidates[0].cures == ("torch==2.12.0",)
     assert "torch 2.12.0" in diagnosis_text(present_diagnosis(facts, made, DAY))
     assert not diagnose(facts, "torch 2.13.0+xpu crashes on Arc A770. It does not work with torch 2.12.0.", clock()).candidates
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("Agama 39122.14 computes wrongly; the tests pass on Agama 38646.6, on B580", "Go back to Agama 38646.6"),
+        ("Segmentation fault with PyTorch 2.4 and Agama Rolling. Not happening with Agama LTS.", "Go back to Agama LTS"),
+        ("Foo 2.2.0b1 has a deviation in accuracy. No such error with Foo 2.1.0b2.", "Go back to Foo 2.1.0b2"),
+        ("Support of the Arc A770 is broken since Bar 0.10.0", "Go back to the release before Bar 0.10.0"),
+        (
+            "support is broken after updating to vLLM 0.10.0 on XPU",
+            "Go back to the release before vLLM 0.10.0 (before it: 0.9.",
+        ),
+    ],
+)
+def test_releases_that_a_text_tells_apart(facts: Snapshot, text: str, step: str) -> None:
+    """The good release that a text names is the way back, of whatever it is one; what it blames has a release before it."""
+    answer = json.loads(diagnosis_json(present_diagnosis(facts, diagnose(facts, text, clock()), DAY)))
+    assert answer["fixes"][0].startswith(step)
+    none = json.loads(diagnosis_json(present_diagnosis(facts, diagnose(facts, "works on Foo 1.2.3", clock()), DAY)))
+    assert none["fixes"] == []
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Sources
 
 _LEAST, _PROOF = 4, 9  # what a cause has to weigh to be named at all, and to be named as the cause
+_BLAMED_ONE = 6  # a release that the text blames
 _DENIED, _FITS = 4, 4  # what the engine's word on the versions adds to causes about versions, or takes from them
 _ISSUE, _UNSAID, _SILENT, _OPEN = 20, 5, 8, 4  # what a known issue weighs: met, with a condition open, without a sign, both
 _WORD = re.compile(r"[a-z0-9_+][a-z0-9_.+]*[a-z0-9_+]|[a-z0-9]")
@@ -215,7 +216,7 @@ class _Diagnosing(StackFinder):
 
     def _is_newest(self, diagnosis: Diagnosis, top: dict[str, Any]) -> bool:
         """Return whether a text has the newest release already where a newer one is the way out."""
-        newest = next((e.release for e in reversed(self.facts.elements(self.main)) if e.stage == "release"), "")
+        newest = next((e.release for e in reversed(self.facts.elements(self.main)) if e.stage == "stable"), "")
         have = [read.version for read in installed(diagnosis.versions) if read.product == self.main]
         return bool(top.get("newest") and not diagnosis.candidates[0].issue and have and newest) and not any(
             self._is_below(self.main, version.partition("+")[0], newest) for version in have
@@ -424,9 +425,13 @@ class _Diagnosing(StackFinder):
         """
         weights = {name: weight for name, weight in evidence.weights.items() if name in causes}
         denied, others = self._denied_kinds(answer), tuple(self._other_releases(versions))
+        self.installing |= self.reader.told_apart(others)
+        elsewhere = bool(others) or "good" in self.installing
         for name, record in causes.items():
-            if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and others):
+            if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and elsewhere):
                 weights[name] = weights.get(name, 0) + _SILENT - _LEAST * record["denied"]
+            if record["blamed"] and "blamed" in self.installing:
+                weights[name] = max(weights.get(name, 0), _BLAMED_ONE)
             if self._has_build(record["other_build"], versions) and self._is_of_other_build(record["other_build"], versions):
                 weights[name] = weights.get(name, 0) + _SILENT
         works = answer is not None and answer.verdict.is_usable
@@ -451,10 +456,14 @@ class _Diagnosing(StackFinder):
                 cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits, devices))
                 candidate = _candidate(record, weights[name], hits, cited, devices)
                 do = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
-                do = tuple(_STEP.sub(lambda found: self.installing.get(found[1], found[0]), step) for step in do)
+                do = tuple(_STEP.sub(lambda found: self.installing[found[1]], step) for step in do if self._is_filled(step))
                 if do or not record["do_for"]:  # one whose steps are all for other systems is of those
                     made.append(candidate._replace(proven=proven, cures=cures, do=do))
         return tuple(made)
+
+    def _is_filled(self, step: str) -> bool:
+        """Return whether a text, or its system, has what stands between braces in a step."""
+        return all(name in self.installing for name in _STEP.findall(step))
 
     def _denied_kinds(self, answer: Answer | None) -> set[str]:
         """Return of what kind the causes are that the engine's answer names: versions, or the machine below them."""

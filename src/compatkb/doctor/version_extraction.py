@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable
 from functools import cached_property
-from itertools import islice
 
 from packaging.utils import canonicalize_name
 
+from compatkb.core.names import numbers
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.doctor.error_text import ErrorText, plain
+from compatkb.doctor.named_releases import NamedRelease, named_releases, other_good
 from compatkb.doctor.questions import KnownData
 from compatkb.store.reader import Snapshot
 
@@ -39,26 +40,10 @@ _BEFORE = re.compile(r"[0-9a-z._/-]\Z")
 _WHEEL = re.compile(r"-(?:cp|py|pp)[0-9].*|\.dist.info.*|\.(?:whl|tar|zip|egg).*|-none-.*")
 _TAG = re.compile(r"(\d+(?:\.\d+)+)-(xpu|cpu)(?:-.*)?")
 _FILE = re.compile(r"\S{1,200}?\.(whl|tar\.gz)(?![a-z0-9])")
-_WORKS = re.compile(
-    r"(?:works?|worked|working|fine|passes|passed|no (?:issues?|problems?|errors?|crash)|correct|succeeds|downgrad\w{1,4}"
-    r"|revert\w{0,4}|roll\w{0,4} back|go(?:ing|es)? back|last good|known good|last working|upgrad\w{1,4}|updat\w{1,4}|fixed"
-    r"|resolved|solved|gone)(?: \w{1,12}){0,3}(?: (?:with|on|in|under|using|at|to|by|from|for))?"
-    r"[ :(*']{1,4}(?:the )?(?:older |newer |previous )?$"
-)
-_NOT_WORKING = re.compile(r"(?:n't|not|never|no longer|stop\w{0,4}|fail\w{0,3}|broken|regress\w{0,5})\b[^.;,\n]{0,30}$")
-_CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
-_WORKED = re.compile(
-    r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
-    r"(?:works?|worked|(?:(?:is|was|all|everything) ){1,2}(?:fine|ok|good)|passes|passed|good|ok)\b(?! around)"
-)
-_NUMBERED = re.compile(
-    r"[ :=v'-]{1,12}(?:version |release |driver |series )?v?(\d{1,3}(?:\.\d{1,5}){1,3}(?:\+[a-z0-9.]{1,20})?)"
-)
 RUNTIME = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 DRIVER = re.compile(r"(?<![\d.])(3[0-2]\.0\.101\.\d{4})(?!\d)")
 """Numbers of the compute runtime and of the driver of Windows, which nothing else has."""
 _LINE = 400
-_FEW = 64  # numbers that are looked at
 _SHORT = 4  # a name in prose has as many letters at least
 SLOTS, SAYS, INSTALLED, LISTED, WISHED = range(5)
 """How a version was told, the most telling way first."""
@@ -140,8 +125,8 @@ class VersionReader(KnownData):
                 for at in self.pasted.places(name):
                     after = _NEXT.match(text, at + len(name), at + len(name) + 120)
                     before = text[max(0, at - _LINE) : at]
-                    if after is None or (_BEFORE.search(before) and not before.endswith("/")):
-                        continue
+                    if after is None or after[1].endswith("+") or (_BEFORE.search(before) and not before.endswith("/")):
+                        continue  # 3.8+ is a bound, of no release
                     version = self.shape(product.id, _WHEEL.sub("", after[1]).rstrip(".-_+"))
                     if tag := _TAG.fullmatch(version):  # of an image: 2.8.10-xpu has 2.8.10+xpu
                         version = f"{tag[1]}+{tag[2]}" if self.is_known(product.id, f"{tag[1]}+{tag[2]}") else tag[1]
@@ -160,36 +145,50 @@ class VersionReader(KnownData):
         return sum(match is not None for match in found) > 1
 
     @cached_property
+    def releases(self) -> tuple[NamedRelease, ...]:
+        """The releases that a text names, of whatever has any."""
+        return named_releases(self.pasted.plain)
+
+    def told_apart(self, known: tuple[str, ...]) -> dict[str, str]:
+        """Return what else than these words of a request a text calls good, and which release it blames, in its own words.
+
+        Of a product of the data that is blamed, the release before it stands with it.
+        """
+        good = [each for each in other_good(self.releases) if f"{self.product_of(each)}=={each.version}" not in known]
+        told = {"good": " or ".join(dict.fromkeys(map(self._in_its_words, good[:2])))}
+        blamed = next((each for each in self.releases if each.is_blamed and each.name), None)
+        if blamed:
+            before = self._release_before(self.product_of(blamed), blamed.version)
+            told["blamed"] = self._in_its_words(blamed) + (f" (before it: {before})" if before else "")
+        return {name: text for name, text in told.items() if text}
+
+    def _in_its_words(self, release: NamedRelease) -> str:
+        name, version = re.escape(release.name), re.escape(release.version)
+        forms = (rf"{name}\W{{0,12}}{version}", rf"\b{name}\b")
+        told = next(filter(None, (re.search(form, self.pasted.text, re.IGNORECASE) for form in forms)), None)
+        name = told[0][: len(release.name)] if told else release.name
+        version = told[0][-len(release.version) :] if told and len(told[0]) > len(name) else release.version
+        return f"{name} {version}"
+
+    def _release_before(self, product: str | None, version: str) -> str:
+        releases = dict.fromkeys(e.release for e in self.facts.elements(product) if e.installable) if product else ()
+        return next((r for r in reversed(list(releases)) if numbers(r) < numbers(version)), "")
+
+    @cached_property
     def working(self) -> list[Read]:
         """Return the releases of which a text says that they work, or that going to them helps."""
-        text = self.pasted.plain
-        reads: list[Read] = []
-        for name, form in (("compute-runtime", RUNTIME), ("windows-driver", DRIVER)):
-            said = (each for each in islice(form.finditer(text), _FEW) if self._is_said_to_work(each.start(), each.end()))
-            reads += [Read(name, each[1], self.pasted.line_at(each.start())[0], LISTED) for each in said]
-        for product in self.facts.products.values():
-            if product.distribution is None and product.scheme != "dotted":
-                continue
-            own = (name for name in self.facts.keys_by_product.get(product.id, ()) if len(name) >= _SHORT)
-            names = self._spellings(product.id) or tuple(own)
-            for name in names:
-                for at in self.pasted.places(name):
-                    m = _NUMBERED.match(text, at + len(name))
-                    if m is None or _BEFORE.search(text[max(0, at - 1) : at]):
-                        continue
-                    if self._is_said_to_work(at, m.end()):
-                        reads.append(Read(product.id, self.shape(product.id, m[1]), self.pasted.line_at(at)[0], LISTED))
-        return [read for read in dict.fromkeys(reads) if read.product in self.facts.products]
+        good = (*(each for each in self.releases if each.is_good), *other_good(self.releases))
+        told = ((self.product_of(each), each) for each in good)
+        reads = (Read(p, self.shape(p, each.version), self.pasted.line_at(each.at)[0], LISTED) for p, each in told if p)
+        return list(dict.fromkeys(reads))
 
-    def _is_said_to_work(self, at: int, end: int) -> bool:
-        text = self.pasted.plain
-        before = text[max(text.rfind("\n", 0, at) + 1, at - 80) : at]
-        good = _WORKS.search(before)
-        said = bool(good and not _NOT_WORKING.search(before))
-        if good and good[0].startswith(("upgrad", "updat")):
-            is_cure = bool(_CURED.search(before) or _CURED.search(text, end, end + 60))
-            said = said and is_cure is not (" from " in good[0])
-        return said or bool(_WORKED.match(text, end))
+    def product_of(self, release: NamedRelease) -> str | None:
+        """Return the product of the data that a release is of: by its name, or by a number that nothing else has."""
+        for name, form in (("compute-runtime", RUNTIME), ("windows-driver", DRIVER)):
+            if form.fullmatch(release.version):
+                return name if name in self.facts.products else None
+        product = self.facts.product(release.name) if len(release.name) >= _SHORT else None
+        return product.id if product and (product.distribution or product.scheme == "dotted") else None
 
     def shape(self, product: str, text: str) -> str:
         """Return a version as its product writes it: Python 311 is 3.11, 3.11.7.final.0 is 3.11.7; numbers have no tail."""

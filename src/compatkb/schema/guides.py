@@ -87,6 +87,7 @@ class CauseEntry(Record):
     denied: bool = False  # it holds as well where the data deny that the versions in the text work together
     blames: bool = False  # the package in which a traceback ends is what has to change
     works_elsewhere: bool = False  # it holds as well where the text names another release that works
+    blamed: bool = False  # it holds as well where the text says with which release it began
     sources: Sources
 
     @model_validator(mode="after")
@@ -149,7 +150,9 @@ class SymptomFile(Record):
         if named - known:
             raise ValueError(f"{', '.join(sorted(named - known))}: no such cause in this file")
         unnamed = (
-            known - named - {cause.id for cause in self.cause if cause.denied or cause.works_elsewhere or cause.other_build}
+            known
+            - named
+            - {cause.id for cause in self.cause if cause.denied or cause.works_elsewhere or cause.other_build or cause.blamed}
         )
         if unnamed:
             raise ValueError(f"{', '.join(sorted(unnamed))}: no symptom names this cause")
