@@ -32,6 +32,25 @@ def test_an_ended_one_is_called_so(run: Run) -> None:
     assert "ended 2025" in run("show", "torchtune").out.splitlines()[0]
 
 
+@pytest.mark.parametrize("command", [("show",), ("resolve",), ("explain", "torch==2.8.0"), ("eol",), ("search",)])
+@pytest.mark.parametrize(
+    ("name", "ended", "instead"),
+    [
+        ("intel-extension-for-transformers", "2024-10-25", "AutoRound"),
+        ("intel_npu_acceleration_library", "2025-04-24", "OpenVINO"),
+        ("bigdl-llm", "2024-03", "torch on Intel GPU"),
+        ("text-generation-inference", "2026-03-21", "vLLM"),
+    ],
+)
+def test_an_ended_neighbour_is_no_other_thing(run: Run, command: tuple[str, ...], name: str, ended: str, instead: str) -> None:
+    """Every command says when it ended and what does its work, and proposes nothing that is merely spelt alike."""
+    done = run(*command, f"{name}==1.0" if command[0] == "explain" else name)
+    told = " ".join((done.out + done.err).split())
+    assert ended in told
+    assert "did you mean" not in told
+    assert instead in told or command == ("search",)
+
+
 def test_an_ended_package_leads_away(run: Run) -> None:
     """A package of wheels that its maker gave up is a product: every answer about it says so, and what takes its place."""
     assert "2026-01-28  IPEX-LLM, all releases · use torch instead" in run("eol", "ipex-llm").out

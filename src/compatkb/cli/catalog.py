@@ -50,7 +50,8 @@ def show_record(
         lines = image_lines if ":" in name else repository_lines
         show(edition.document(content) if as_json else lines(content, edition, Names(facts), why=why))
         return 0
-    if version is None and facts.product(product) is None and (application := facts.find_application(product)):
+    named = product.partition("==")[0]
+    if facts.product(named) is None and (application := facts.find_application(named)):
         made = application_json if as_json else application_screen
         show(made(application, edition))
         return 0

@@ -31,6 +31,7 @@ from compatkb.output.things import listed, shortened
 from compatkb.request.lookup import find_versions
 from compatkb.store.queries.provenance import Application
 from compatkb.store.records import Product
+from compatkb.store.suggestions import successors
 
 _NEWEST = 10
 _BRIEF = 68
@@ -492,8 +493,9 @@ _SERVED = {"yes": "supported", "partly": "supported in part", "no": "not support
 
 def application_screen(application: Application, edition: Edition) -> list[Line]:
     """Return what an application does on Intel GPUs, what it requires, how it is installed and where that was read."""
-    state = f", {application.state} {application.ended}" if application.ended else ""
-    head = wrapped(f"{application.name}   application{state}", "", "  ", "heading")
+    state = [f"{application.state} {application.ended}"] if application.ended else []
+    said = ": ".join([*state, application.about or "application"])
+    head = wrapped(f"{application.name}   {said}", "", "  ", "heading")
     by = f" by {listed(application.by)}" if application.by else ""
     since = f", since {application.since}" if application.since else ""
     blocks = [Block(head), Block([BLANK])]
@@ -502,13 +504,14 @@ def application_screen(application: Application, edition: Edition) -> list[Line]
     sources = "" if application.install else "; ".join(short(source) for source in application.sources)
     blocks += labelled_rows(
         [
+            ("support", successors(application), 0),
             ("evidence", f"Intel GPU: {_SERVED[application.xpu]}{by}{since}", 0),
             ("requires", ", ".join(application.requires), 0),
-            ("known issues", application.note, 1),
-            ("known issues" if application.note else "", sources, 2),
+            ("", application.note, 1),
+            ("", sources, 2),
         ]
     )
-    more = [f"compatkb resolve {application.id} HARDWARE"] if application.xpu != "no" else []
+    more = [f"compatkb resolve {application.id} HARDWARE"] if application.torch and application.xpu != "no" else []
     return fitted([*blocks, Block(edition.footer(*more))])
 
 

@@ -63,6 +63,8 @@ def _row(hit: SearchHit) -> tuple[str, str]:
         return hit.title, hit.text
     name = " ".join(shlex.split(hit.command)[2:])
     about = hit.title.partition(" (")[2].removesuffix(")") or hit.title.partition(": ")[2]
+    if hit.kind == "application" and hit.text not in hit.title:
+        return name, f"{about}: {hit.text}" if about else hit.text
     return name, hit.text if hit.text not in ("", hit.title) else about
 
 

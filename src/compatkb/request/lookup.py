@@ -12,7 +12,7 @@ from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import CompleteScope, Element, Product
-from compatkb.store.suggestions import Suggestions, suggest
+from compatkb.store.suggestions import Suggestions, suggest, unjudged
 
 OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch", "kernel-driver")  # their versions may stand as words of their own
@@ -48,6 +48,8 @@ def find_product(facts: Snapshot, name: str) -> Product:
     """Return the product that a name means; raises UsageError with the closest names."""
     if product := facts.product(name):
         return product
+    if application := facts.find_application(name):
+        raise unjudged(application)
     if re.match(r"v?\d", name):
         meant = [f"{each}=={name}" for each in products_having(facts, name)[:3]]
         raise UsageError(f"{name!r} has no product name{suggest(meant or [f'torch=={name}'])}")
@@ -58,7 +60,7 @@ def find_product(facts: Snapshot, name: str) -> Product:
     if glued and (product := facts.product(glued[1])):
         raise UsageError(f"{name!r} is not a product{suggest([f'{product.id}=={glued[2]}'])}")
     names = sorted(name for several in facts.keys_by_product.values() for name in several)
-    near = close(name.lower(), [*facts.products, *names])
+    near = close(name.lower(), [*facts.products, *names, *(each["id"] for each in facts.guide_records("application"))])
     begins = any(word.startswith(name.lower()) for word in near)
     for place in () if begins else ("hardware", "os"):  # a card that begins so is nearer than a package that is merely alike
         known = facts.names(place) if place in facts.products else {}

@@ -9,7 +9,7 @@ from compatkb.errors import UsageError
 from compatkb.request.lookup import OPERATORS, Meaning, find_versions, meanings, places_named, products_having
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product
-from compatkb.store.suggestions import suggest
+from compatkb.store.suggestions import suggest, unjudged
 
 _NUMBER = re.compile(r"v?\d+(\.\d+)*t?")
 _VERSION = re.compile(r"v?\d+(\.\w+)*(\+[\w.]+)?")
@@ -82,12 +82,10 @@ class _Words:
         """
         if self.facts.product(word) or not (application := self.facts.find_application(word)):
             return None
-        torch = next((each for each in application.requires if re.match(r"torch(?![\w-])", each)), None)
-        if torch and application.xpu != "no":
+        if (torch := application.torch) and application.xpu != "no":
             return torch
         reason = "does not support Intel GPUs" if application.xpu == "no" else "names no torch that it requires"
-        instead = f"; for the CPU ask for '{torch}' cpu" if torch else ""
-        raise UsageError(f"{application.name} {reason}{instead}\n  see `compatkb show {application.id}`")
+        raise unjudged(application, f"{reason}; for the CPU ask for '{torch}' cpu" if torch else reason)
 
     def _parts(self, word: str) -> list[str]:
         """Return the words of one that a shell passed on as a whole, if all are known: of `"torch 2.8"` two; else itself."""

@@ -205,6 +205,9 @@ class ApplicationEntry(Record):
     requires: tuple[Annotated[Text, AfterValidator(_requirement)], ...] = ()  # PEP 508, of the packages that matter here
     state: ApplicationState
     ended: Annotated[Text, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")] | None = None  # as exactly as it was told
+    about: Line | None = None  # what it is, where it is no program over torch
+    last: Text | None = None  # its last release, where it has ended
+    instead: tuple[Line, ...] = ()  # what does its work today
     note: Line | None = None
     sources: Sources
 

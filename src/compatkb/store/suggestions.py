@@ -8,6 +8,7 @@ from operator import or_
 from compatkb.core.names import close, word_key
 from compatkb.core.vocabulary import Role
 from compatkb.errors import UsageError
+from compatkb.store.queries.provenance import Application
 from compatkb.store.reader import Snapshot
 from compatkb.store.records import Pin, Product
 
@@ -25,6 +26,23 @@ def suggest(words: Sequence[str]) -> str:
 def listing(words: Iterable[str]) -> str:
     """Return all words that there are as a line of a message."""
     return f"\n  known: {', '.join(words)}"
+
+
+def fate(application: Application) -> str:
+    """Return since when an application has ended and what does its work today; empty where it has not ended."""
+    state = f"{application.state} {application.ended}" if application.ended else ""
+    return state and "; ".join(filter(None, (state, successors(application))))
+
+
+def successors(application: Application) -> str:
+    """Return the last release of what has ended, and what does the work of an application today."""
+    last = [f"last release {application.last}"] if application.last else []
+    return "; ".join([*last, *([f"use instead: {', '.join(application.instead)}"] if application.instead else [])])
+
+
+def unjudged(application: Application, reason: str = "no versions of it are in the data") -> UsageError:
+    """Return the error for an application in place of a product: that it has ended, else the reason."""
+    return UsageError(f"{application.name}: {fate(application) or reason}\n  see `compatkb show {application.id}`")
 
 
 class Suggestions:

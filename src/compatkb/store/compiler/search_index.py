@@ -274,8 +274,9 @@ class _Records:
         for place, record in enumerate(self.facts.guide_records("application")):
             key = record["id"]
             names = (key, record["name"], *record["aliases"], record["repo"])
-            remarks = _some(record["note"], *record["by"], *record["requires"])
-            title = key if key == record["name"] else f"{key}: {record['name']}"
+            remarks = _some(record["note"], record["about"], *record["instead"], *record["by"], *record["requires"])
+            ended = [f"{record['state']} {record['ended']}"] if record["ended"] else []
+            title = f"{key}: {', '.join([record['name'], *ended])}" if ended or key != record["name"] else key
             yield Searchable("application", None, None, title, names, remarks, ("compatkb", "show", key), place)
 
     def issues(self) -> Iterator[Searchable]:

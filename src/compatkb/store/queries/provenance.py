@@ -1,6 +1,7 @@
 """Queries about provenance: documents, observations, and guides of all kinds."""
 
 import json
+import re
 from functools import cached_property
 from typing import Any
 
@@ -65,8 +66,16 @@ class Application(NamedTuple):
     requires: tuple[str, ...]  # PEP 508
     state: str
     ended: str | None  # a day, a month or a year
+    about: str | None  # what it is
+    last: str | None  # its last release
+    instead: tuple[str, ...]  # what does its work today
     note: str | None
     sources: Sources
+
+    @property
+    def torch(self) -> str | None:
+        """The torch that it requires."""
+        return next((each for each in self.requires if re.match(r"torch(?![\w-])", each)), None)
 
 
 class ProvenanceQueries(ProductQueries):
@@ -113,6 +122,6 @@ class ProvenanceQueries(ProductQueries):
         for record in self.guide_records("application"):
             if key in {word_key(each) for each in (record["id"], record["name"], *record["aliases"])}:
                 sources = tuple((text, url) for text, url in record["sources"])
-                lists = {"by": tuple(record["by"]), "requires": tuple(record["requires"]), "sources": sources}
-                return Application(**{field: record[field] for field in Application._fields} | lists)
+                lists = {name: tuple(record[name]) for name in ("by", "requires", "instead")}
+                return Application(**{field: record[field] for field in Application._fields} | lists | {"sources": sources})
         return None
