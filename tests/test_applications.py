@@ -85,3 +85,14 @@ def test_an_application_is_told(run: Run) -> None:
     told = run("resolve", "comfyui", "B580").err
     assert "archived" not in told
     assert "the torch that ComfyUI needs: compatkb show comfyui" in told
+
+
+def test_the_bindings_lead_to_a_backend_on_each_device(run: Run) -> None:
+    """What takes the place of the oneCCL bindings differs by device; no command installs them from where they are not."""
+    shown = " ".join(run("show", "oneccl-bind-pt").out.split())
+    assert "(backend xccl)" in shown
+    assert "on CPU (backend gloo)" in shown
+    assert "pip install" not in shown
+    image = " ".join(run("show", "intel/intel-extension-for-pytorch:2.6.10-xpu").out.split())
+    assert "replaces IPEX" in image
+    assert "gloo" not in image

@@ -102,7 +102,10 @@ class CatalogScreen(Catalog):
         head += labelled("", f"{more} more: `compatkb list {product.id}`") if more > 0 else []
         head += labelled("", f"without wheels: {shortened(bare)}") if bare else []
         blocks.append(Block(head))
+        carried = {channel for element in self.facts.elements(product.id) for channel in element.channels}
         install = f"pip install {product.distribution}" if product.distribution and content["releases"] else None
+        if install and carried and "default" not in carried:
+            install = f"not on the default index: compatkb resolve {product.id}"
         blocks += labelled_rows([("builds", install, 1), ("untested", _points(content), 2)])
         return self._finished(blocks, f"compatkb show {product.id} VERSION")
 
@@ -111,9 +114,8 @@ class CatalogScreen(Catalog):
         parts = []
         if content["eol"]:
             parts.append(f"{'discontinued' if content['eol'] < self.day.isoformat() else 'until'} {content['eol']}")
-        if other := content["replaced_by"]:
-            where = f" on {self.value('device', other['device'])}" if other.get("device") else ""
-            parts.append(f"use instead: {self.label(other['product'])} {other['version']}{where}")
+        if content["replaced_by"]:
+            parts.append(f"use instead: {self.successor(product.id)}")
         if rule := self.facts.product_details(product.id).eol_rule:
             parts.append(messages.support_rule(rule.published, rule.says))
         elif not parts and not any(entry["eol"] for entry in content["releases"]):

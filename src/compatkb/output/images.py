@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -131,14 +131,18 @@ def image_lines(content: Content, edition: Edition, names: Names, *, why: bool =
     bases = {part["basis"] for part in entry["contains"]}
     based = f" ({_BASED[only]})" if len(bases) == 1 and (only := next(iter(bases))) in _BASED else ""
     about = listed([dispute["about"] for dispute in entry["disputes"] if dispute["holds"] is None])
+    warned = _warnings(entry, names, edition.day)
+    instead = [(names.label(product), names.successor(product, entry["device"])) for product in warned]
     blocks += labelled_rows(
         [
             ("requires", "; ".join(entry["run_notes"]), 0),
             ("platforms", names.value(DEVICE, entry["device"]), 0),
             ("contents", f"{parts}{based}" if parts else "", 0),
-            ("warning", "; ".join(_warnings(entry, names, edition.day)), 0),
+            ("warning", "; ".join(warned.values()), 0),
             ("known issues", entry["note"], 1),
             ("untested", about and f"sources disagree about {about}", 1),
+            ("also works", "; ".join(f"{other} replaces {label}" for label, other in instead if other), 0),
+            ("next", f"compatkb resolve torch {entry['device']} --format dockerfile" if warned else "", 0),
         ]
     )
     if not why:
@@ -151,10 +155,12 @@ def image_lines(content: Content, edition: Edition, names: Names, *, why: bool =
     return [*lines, *edition.footer()]
 
 
-def _warnings(entry: Content, names: Names, day: date | None) -> Iterator[str]:
-    """Yield what is discontinued or insecure of what an image contains."""
+def _warnings(entry: Content, names: Names, day: date | None) -> dict[str, str]:
+    """Return what is discontinued or insecure of what an image contains, by product."""
+    told = {}
     for product in dict.fromkeys(re.split(r"[<>=!~ ]", part["is"], maxsplit=1)[0] for part in entry["contains"]):
         end = names.facts.product_details(product).eol
         if end and day and end < day.isoformat():
             unsafe = any(each.kind == "security" for each in names.facts.advisories_of(product))
-            yield f"{names.label(product)}: discontinued {end}" + (", unfixed security issues" if unsafe else "")
+            told[product] = f"{names.label(product)}: discontinued {end}" + (", unfixed security issues" if unsafe else "")
+    return told

@@ -720,6 +720,7 @@ class FurtherJson(TypedDict):
 
     device: str | None
     version: str
+    by: NotRequired[str | None]
     sources: list[str]
 
 
@@ -729,6 +730,7 @@ class SuccessorJson(TypedDict):
     product: str
     version: str
     device: NotRequired[str | None]
+    by: NotRequired[str | None]
     also: NotRequired[list[FurtherJson]]
     sources: list[str]
 

@@ -49,6 +49,17 @@ class Names:
         """Return values of a dimension as people write them."""
         return [self.value(dimension, version) for version in versions]
 
+    def successor(self, product: str, device: str = "") -> str:
+        """Return what does the work of a product that has ended, on one device or each; empty where nothing is known to."""
+        other = self.facts.product_details(product).replaced_by_record or {}
+        told = []
+        for on in (other, *other.get("also", ())) if other else ():
+            if device and on.get("device") not in (None, device):
+                continue
+            where = f" on {self.value(DEVICE, on['device'])}" if on.get("device") else ""
+            told.append(f"{self.label(other['product'])} {on['version']}{where}{f' ({by})' if (by := on.get('by')) else ''}")
+        return ", ".join(told)
+
     def term(self, text: str) -> str:
         """Return a term without its operator where it names one version: ipex==2.8.10+xpu is IPEX 2.8.10+xpu."""
         product, equal, version = text.removesuffix(UNBOUNDED).replace("===", "==").partition("==")

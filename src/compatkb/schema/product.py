@@ -356,6 +356,7 @@ class ReplacedOn(Record):
 
     device: Id
     version: Text
+    by: Text | None = None  # the part of it that does the work
     sources: Sources
 
 
@@ -365,6 +366,7 @@ class ReplacedBy(Record):
     product: ProductId
     version: Text
     device: DeviceId | None = None
+    by: Text | None = None
     also: tuple[ReplacedOn, ...] = ()
     sources: Sources
 
