@@ -108,13 +108,15 @@
   const file = (name) => { files[name] ||= fetch(new URL(body.dataset[name], opened)).then((response) => response.json()).catch(() => ({})); return files[name]; };
   const plain = (text) => text.toLowerCase().replace(/[\s\-_®™*()/]/g, "");
   // reads words by the names that the parser knows, where each of them is one; else the engine has to
+  let isWider = false;  // the sheet has families: of a model it says less than the engine
   const readHere = async (query) => {
     const given = new URLSearchParams(query);
+    isWider = false;
     const typed = given.getAll("q").join(" ").split(/[\s,;?!]+/).filter(Boolean);
     if (!typed.length) return keyOfQuery(query);
     const names = new Map();
-    for (const [label, , name, value, ...more] of await file("words")) {
-      for (const one of [label, ...more]) { const key = plain(one); if (!names.has(key) || (names.get(key)[0] === "" && name)) names.set(key, [name, value]); }
+    for (const [label, kind, name, value, ...more] of await file("words")) {
+      for (const one of [label, ...more]) { const key = plain(one); if (!names.has(key) || (names.get(key)[0] === "" && name)) names.set(key, [name, value, kind]); }
     }
     const found = {};
     for (let n = 0; n < typed.length;) {
@@ -125,6 +127,7 @@
       n += count + 1;
       if (!hit[0] && hit[1] === "") { if (typed.length === 1) return null; return null; }
       found[hit[0]] = hit[1];
+      isWider ||= hit[0] === "hardware" && hit[2] === "GPU or processor";
     }
     given.delete("q");
     if (found.hardware) { given.delete("device"); found.device = "xpu"; }
@@ -149,8 +152,17 @@
     if (!disk && body.dataset.written) {
       const key = await readHere(query);
       const at = key !== null && ((await file("written"))[key] || await fromSheet(key, url, push));
-      if (mine !== latest || at === true) return;
-      if (at) { await go(new URL(at, root).href, push, true); return; }
+      if (mine !== latest) return;
+      if (at && at !== true) {
+        if (!isWider) { await go(new URL(at, root).href, push, true); return; }
+        const family = await (await fetch(new URL(at, root))).text();
+        if (mine !== latest || !swap(family, url, { push })) return;
+      }
+      if (at && isWider && body.dataset.engine) {
+        const html = await engine(query, () => {}).catch(() => "");
+        if (html && mine === latest) swap(html, url, { push: false });
+      }
+      if (at) return;
     }
     if (!$("line")) {
       try {
@@ -211,13 +223,17 @@
     event.preventDefault();
     go(link.href);
   });
+  let turning;
+  let typing = false;
+  for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, (event) => { typing = kind === "keydown" && event.key !== "Enter"; }, true);
   addEventListener("change", (event) => {
     const field = event.target;
     if (field.name === "with" && field.type === "radio") { remembered("with", field.value); return; }
     if (!field.matches(".list select")) return;
     const at = field.selectedOptions[0].dataset.at;
     const url = at ? new URL(at, root).href : `${field.form.action.split("?")[0]}?${asked(field.form)}`;
-    if (disk) location.assign(url); else go(url);
+    clearTimeout(turning);
+    turning = setTimeout(() => { if (disk) location.assign(url); else go(url); }, typing ? 900 : 0);  // a key may not be the last one
   });
   const asked = (form) => new URLSearchParams([...new FormData(form)].filter(([, text]) => text.trim())).toString();
   // ---- check mine: the server on this machine judges what was pasted, or the engine in this browser
@@ -382,7 +398,9 @@
     const text = await (await fetch(link.href)).text();
     if (document.activeElement && document.activeElement !== body) return;  // somebody is at work already
     const home = location.href;
+    const box = $("box");  // what is typed is asked as it is, without the guess
     if (!swap(text, link.href, { push: false, focus: false })) return;
+    $("box").replaceWith(box);
     body.dataset.shown = link.href;
     history.replaceState(null, "", home);
     const now = document.querySelector("#row-os + .seg a.on");

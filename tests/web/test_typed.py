@@ -17,6 +17,9 @@ READ = {
     "neural compressor cp312": "python=3.12&q=neural-compressor",
     "numpy<2 torch 2.4": "torch=2.4&q=%27numpy<2%27",
     "comfyui b580": "hardware=b580&q=comfyui",
+    "ipex cpu 2.8": "device=cpu&ipex=2.8",
+    "kernel 6.14 b580": "hardware=b580&q=%27linux-kernel%206.14%27",
+    "vllm on intel arc b60": "hardware=intel%20arc%20b60&q=vllm",
     "torch==2.8.0 ipex==2.7.10": "q=torch==2.8.0%20ipex==2.7.10",
 }
 SET_ASIDE = {
@@ -62,7 +65,17 @@ def test_errors_are_diagnosed(asker: Asker) -> None:
     site = Site(asker, live=True)
     error = site.question_page([("q", "libsycl.so.8: cannot open shared object file")])
     assert "The oneAPI run time is missing" in error
-    assert 'id="cause"' not in site.question_page([("q", "B580 foo")])
+    assert "The driver reset the GPU" in site.question_page([("q", "UR_RESULT_ERROR_DEVICE_LOST")])
+    for words in ("B580 foo", "nightly torch xpu"):  # names alone are no failure
+        assert 'id="cause"' not in site.question_page([("q", words)])
+
+
+def test_ends_lead_to_the_release(asker: Asker) -> None:
+    """Who asks when something ends is led to the page of it, and a chip has a product with its version."""
+    page = Site(asker, live=True).question_page([("q", "end of life torch 2.8 transformers 4.50")])
+    assert '<a href="products/torch/2.8.0.html">torch 2.8.0</a>' in page
+    assert '<a href="eol.html">' in page
+    assert 'aria-label="Remove transformers 4.50"' in page
 
 
 def test_meant_words_are_links(asker: Asker) -> None:

@@ -47,7 +47,9 @@ def read_typed(facts: Snapshot, text: str, clock: Clock) -> Typed:
         del left[:count]
         if not word:
             continue
-        if reason := line.refusal([word]):
+        if _VERSION.fullmatch(word) and (owner := line.owner(words, word)):
+            words[words.index(owner)] = f"{owner} {word}"
+        elif reason := line.refusal([word]):
             aside.append(line.with_version(set_aside(word, reason), left))
         elif reason := line.refusal([*words, word]):
             aside.append(set_aside(word, reason))
@@ -79,6 +81,11 @@ class _Line:
             return aside._replace(word=f"{aside.word} {left.pop(0)}")
         return aside
 
+    def owner(self, words: Sequence[str], version: str) -> str:
+        """Return the product of which a version by itself may be: the last one without a version; empty where none is."""
+        free = [word for word in words if self.facts.product(word)][-1:]
+        return "".join(word for word in free if self.refusal([version]) and not self.refusal([f"{word} {version}"]))
+
     def refusal(self, words: Sequence[str]) -> UsageError | None:
         try:
             make_request(self.facts, (), words, (), self.clock)
@@ -98,7 +105,7 @@ class _Line:
             pieces = re.split(r"[/,|]", word) if "/" in word or "," in word else []
             if len(pieces) > 1 and OPERATORS.isdisjoint(word) and all(self._is_known(piece) for piece in pieces):
                 tokens += pieces
-            elif word:
+            elif re.search(r"\w", word):
                 tokens.append(word)
         return tokens
 

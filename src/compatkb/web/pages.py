@@ -49,6 +49,11 @@ ROWS = ("python", "os", "hardware")
 PLACES = ("hardware", "os", "python")
 """What is said first of a question."""
 MOST_HITS = 8
+_ENDS = frozenset(("dead", "end", "ended", "ends", "eol"))
+_PRINTED = re.compile(
+    r"[:()_]|\.(?:so|dll)\b|\b(?:cannot|crash\w*|error|fail\w*|false|hangs?|miss\w*|no|not|undefined|zero)\b", re.IGNORECASE
+)
+"""What a line has that tells of a failure; other words are no more than names that a cause may have, too."""
 SIGNED = {verdict: messages.signed(verdict) for verdict in messages.VERDICTS}
 """The verdicts as the terminal shows them."""
 TRACKERS = ("issues", "bugs", "issue", "tracker", "issuetracker", "bugtracker")
@@ -242,7 +247,7 @@ class Site:
             yield self.label(product, text), question.fix(product), product in blamed
         for word in question.words:
             free = question._replace(words=tuple(w for w in question.words if w != word))
-            yield Names(self.facts).term(word) if "==" in word else word, free, False
+            yield Names(self.facts).term(word.replace(" ", "==")) if re.search("==| ", word) else word, free, False
         for need in question.needs:
             yield self.facts.products[need].name, question._replace(needs=tuple(n for n in question.needs if n != need)), False
         if question.as_of:
@@ -259,13 +264,20 @@ class Site:
 
     def _aside(self, question: PageQuestion, one: Aside) -> dict[str, Any]:
         """Return a word that was set aside with links to what may have been meant, and to what the data have of it."""
+        if one.word.lower() in _ENDS:
+            named = [f"{product} {text}" for product, text in question.options if product == self.main or product not in ROWS]
+            hits = [hit for word in (*named, *question.words) for hit in self.hits(word)[:1]]
+            said = "When support ends is told by the page of a release."
+            return {"word": one.word, "said": said, "links": [], "hits": [*hits, ("eol.html", "End of life")]}
         links = []
         for meant in one.meant[:3]:
             read = read_asked(self.facts, [*question.parameters(), ("q", meant)], self.asker.clock)
             if not read.aside:
                 links.append((meant, read.question))
         why = "" if one.why.endswith(("is not a product", "is not in the data")) else one.why
-        return {"word": one.word, "why": why, "links": links, "hits": self.hits(one.word)}
+        unknown = f"“{one.word}” is not a package, device or system that compatkb knows; the answer is for the rest."
+        said = f"“{one.word}” was set aside: {why}." if why else unknown
+        return {"word": one.word, "said": said, "links": links, "hits": self.hits(one.word)}
 
     def hits(self, typed: str) -> list[tuple[str, str]]:
         """Return pages about words, each with its name."""
@@ -285,13 +297,13 @@ class Site:
 
     def diagnosis(self, typed: str, asked: Asked) -> list[Part]:
         """Return the screen of `diagnose` about words of which some name no version, where it knows their cause."""
-        if all(re.fullmatch(r"[\d.]+", one.word) for one in asked.aside) or re.fullmatch(r"\w+( \w+)?", typed):
+        if all(re.fullmatch(r"[\d.]+", one.word) for one in asked.aside) or re.fullmatch(r"[^\W_]+( [^\W_]+)?", typed):
             return []  # a slip of the keyboard is no error that a program printed
         from compatkb.doctor.diagnose import diagnose
         from compatkb.output.diagnosis import diagnosis_lines, present_diagnosis
 
         found = diagnose(self.facts, typed, self.asker.clock)
-        if not found.candidates:
+        if not found.candidates or not (found.candidates[0].proven or _PRINTED.search(typed)):
             return []
         return parts_of(diagnosis_lines(present_diagnosis(self.facts, found, self.asker.clock.day)))
 

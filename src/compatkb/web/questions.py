@@ -133,7 +133,7 @@ def question_of(request: Request, asked: PageQuestion) -> PageQuestion:
             if pin.product in headlines:
                 options.append((pin.product, re.sub(r"^==\s*(?=[^,*]*$)", "", plain)))
             else:
-                words.append(text if _is_word(text, pin.product) else f"{pin.product}=={text}")
+                words.append(text if _is_word(text, pin.product) else f"{pin.product} {text}")
     devices = asked.devices or (request.devices if request.names_devices else ())
     needs = tuple(pin.product for pin in request.pins if pin.need)
     return asked._replace(options=_ordered(tuple(options)), words=tuple(words), devices=devices, needs=needs)
@@ -165,16 +165,17 @@ def read_asked(facts: Snapshot, parameters: Parameters, clock: Clock) -> Asked:
             asked = both
         except UsageError as error:
             aside.append(set_aside(text[:80], error))
-    words, unread = _words_of(facts, typed, clock) if typed else ([], ())
-    named = [word for word in words if facts.find_application(word) and not facts.product(word)]
-    try:
-        said = _form_of(facts, [word for word in words if word not in named], clock)
-        both = _with(asked, said._replace(words=(*said.words, *named)))
-        both.request(facts, clock)
-        asked = both
-    except UsageError as error:
-        aside.append(set_aside(typed[:80], error))
-    return Asked(asked, (*aside, *unread))
+    for read in (_words_of, read_typed) if typed else ():  # whole words first, then one by one
+        words, unread = read(facts, typed, clock)
+        named = [word for word in words if facts.find_application(word) and not facts.product(word)]
+        try:
+            said = _form_of(facts, [word for word in words if word not in named], clock)
+            both = _with(asked, said._replace(words=(*said.words, *named)))
+            both.request(facts, clock)
+            return Asked(both, (*aside, *unread))
+        except UsageError as error:
+            problem = set_aside(typed[:80], error)
+    return Asked(asked, (*aside, *([problem] if typed else ())))
 
 
 def _words_of(facts: Snapshot, typed: str, clock: Clock) -> tuple[Sequence[str], tuple[Aside, ...]]:
