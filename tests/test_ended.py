@@ -38,3 +38,26 @@ def test_every_release_says_how_long_it_is_supported(facts: Snapshot, run: Calla
     for name in ("ipex", "os", "torchserve", "oneccl-bind-pt", "linux-kernel", "python", "torch", "numpy"):
         for element in (facts.elements(name)[0], facts.elements(name)[-1]):
             assert "\n  support  " in run("show", name, element.release).out, (name, element.release)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("resolve", "b580", "ubuntu25.04", "py3.13"), "Ubuntu 25.04: end of life 2026-01-15"),
+        (("resolve", "a380", "fedora43", "py3.14"), "Fedora Linux 43: end of life 2026-12-09"),
+        (("resolve", "b580", "windows11", "py3.9"), "Python 3.9: end of life 2025-10"),
+        (("explain", "torch==2.14.1+xpu", "a770", "ubuntu22.04", "py3.10"), "Python 3.10: end of life 2026-10"),
+        (("eol", "sles", "15.5"), "Long-term support (LTSS), sold apart, until 2027-12-31"),
+        (("eol", "kernel", "5.15"), "2028-12 kernel 6.12"),
+        (("eol", "ubuntu", "22.04"), "2031-05-29 Ubuntu 26.04"),
+        (("eol", "ipex", "2.8.10"), "use instead: torch >=2.6 on Intel GPU"),
+    ],
+)
+def test_what_a_question_fixes_is_told_to_end(run: Callable[..., Run], words: tuple[str, ...], told: str) -> None:
+    """A system or a Python that was named says when it has ended, or soon does; the end of one version what outlives it."""
+    assert told in " ".join(run(*words).out.split())
+
+
+def test_what_does_not_end_soon_is_no_warning(run: Callable[..., Run]) -> None:
+    """The end of a system or of a Python years from now is no reason for care."""
+    assert "end of life" not in run("resolve", "b580", "ubuntu24.04", "py3.12").out

@@ -6,6 +6,8 @@ from datetime import date
 from functools import reduce
 from operator import or_
 
+from compatkb.core.clock import later
+from compatkb.core.names import is_free_threaded
 from compatkb.output import disputes, messages
 from compatkb.output.catalog import Catalog, Content
 from compatkb.output.documents import Edition, short, source_payloads
@@ -34,6 +36,10 @@ from compatkb.store.records import Product
 from compatkb.store.suggestions import successors
 
 _NEWEST = 10
+_SOON = 90
+"""Days before an end from which it is called near."""
+_SUCCESSORS = 4
+"""Releases of a family that are named as what outlives another one."""
 _BRIEF = 68
 """Letters of a remark that fit beside a day."""
 _NO_END = "the vendor publishes no end of support"
@@ -329,16 +335,40 @@ class CatalogScreen(Catalog):
         soon = self._by_day(sorted((entry for entry in ends if not entry["ended"]), key=lambda entry: str(entry["last_day"])))
         past = self._by_day([entry for entry in ends if entry["ended"]])
         soon = soon or ([("", f"nothing ends within {days} days of {self.day}")] if days <= _FAR else [])
-        later = sorted(self._rules(rules)) if rules and (everything or len(rules) == 1) else []
-        rows = [(word, *row) for word, group in (("soon", soon), ("past", past), ("unknown", later)) for row in group]
+        ruled = sorted(self._rules(rules)) if rules and (everything or len(rules) == 1) else []
+        far = version and ends and ends[0]["last_day"] > later(self.day, _SOON).isoformat()
+        longer = self._outliving(product, ends) if version else []
+        told = (("until" if far else "soon", soon), ("past", past), ("longer", longer), ("unknown", ruled))
+        rows = [(word, *row) for word, group in told for row in group]
         words = [word for word, _, _ in rows]
         named = [(word if number == words.index(word) else "", *rest) for number, (word, *rest) in enumerate(rows)]
         lines = columns(named, indent=0) if named else []
+        notes = dict.fromkeys(self._ending(entry) for entry in ends) if version else ()
+        lines += [line for note in notes if note for line in wrapped(note, "  ", "  ")]
         room = _UNLIMITED if everything else HEIGHT - _AROUND
         while lines and height_of(lines) > room:
             lines.pop()
         more = [f"--all: {len(named) - len(lines)} more"] if len(lines) < len(named) else []
         return [*lines, *self.edition.footer(*more)]
+
+    def _ending(self, entry: Content) -> str:
+        """Return what is said beside the day on which a release ends: how, and what replaces its whole product."""
+        known, other = self.facts.release(entry["product"], entry["version"]), self.successor(entry["product"])
+        return (f"use instead: {other}" if other else known and known.eol_note) or ""
+
+    def _outliving(self, product: Product | None, ends: list[Content]) -> list[tuple[str, str]]:
+        """Return the releases of a family that end after some of it, those that end first before others: where to go next."""
+        if product is None or not ends or self.facts.product_details(product.id).eol:
+            return []
+        last = max(self.day.isoformat(), *(entry["last_day"] for entry in ends))
+        families = {re.sub(r"[\d.].*", "", entry["version"]) for entry in ends}
+        own = [each for each in self.facts.releases_of(product.id) if not is_free_threaded(each.version)]
+        alike = [each for each in own if re.sub(r"[\d.].*", "", each.version) in families]
+        outliving = sorted(((each.eol, each) for each in alike if each.eol and each.eol > last), key=lambda pair: pair[0])
+        return [
+            (messages.last_day(str(end), each.eol_precision), each.name or f"{product.label} {each.version}")
+            for end, each in outliving[-_SUCCESSORS:]
+        ]
 
     def _rules(self, rules: list[Content]) -> Iterator[tuple[str, str]]:
         for entry in rules:

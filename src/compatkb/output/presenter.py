@@ -55,6 +55,8 @@ if TYPE_CHECKING:  # what answers in the browser has no doctor
 
 _CLOSEST = {"same": 0, "above": 1, "below": 2, "best": 3}
 _SIDES = {"same": "same series", "above": "nearest newer", "below": "nearest older", "best": "newest"}
+_DAYS = 60
+"""Before its end a system or a Python is told to be near it."""
 _PACKAGES = (Role.PACKAGE, Role.COMPANION)
 
 
@@ -238,7 +240,7 @@ class Presenter(Causes):
             tuple(self._needs(stack)), required,
             f"{device.needs}; no minimum version is known" if unknown and not required and device and device.needs else "",
             tuple((facts.products[product], spec) for product, spec in stack.bounds),
-            tuple(map(self.warned, stack.warnings)), lambda: stack_issues(self, stack, request),
+            tuple(map(self.warned, stack.warnings)), tuple(self._ending(request)), lambda: stack_issues(self, stack, request),
             tuple(map(self.offered, stack.features)),
             next((each for each in recipes if each.product in {build.product.id for build in builds if build.named}), None),
             tuple(pin for each in recipes for pin in each.waives), device.proof if device else None,
@@ -288,6 +290,16 @@ class Presenter(Causes):
             if product.shown and product.id != HARDWARE and values and not self.request.pin(product.id):
                 names = [v for v in values if v[:1].isalnum()] or list(values)
                 yield product, shortened(names).replace(", ", " or ")
+
+    def _ending(self, request: Request) -> Iterator[str]:
+        """Yield the systems and Pythons that a request fixes and that have ended, or do so within weeks."""
+        for place in (SYSTEM, PYTHON):
+            pin = request.pin(place)
+            fixed = [self.facts.release(place, e.version) for e in self.facts.elements(place).of(pin.mask)] if pin else []
+            for known in fixed if len(fixed) == 1 else ():
+                if known and known.eol and known.eol <= date.fromordinal(request.today + _DAYS).isoformat():
+                    name = known.name or f"{self.facts.products[place].label} {known.version}"
+                    yield f"{name}: end of life {messages.last_day(known.eol, known.eol_precision)}"
 
     def warned(self, warned: StackWarning) -> Warned:
         """Return a warning with the product that it is about."""

@@ -274,7 +274,7 @@ def rows_of(
     rows = [
         _sureness(stack),
         AnswerRow("untested" if stack.is_certain else "", (graphics,)),
-        AnswerRow("warning", tuple(messages.warnings_in_brief(stack.warnings))),
+        AnswerRow("warning", (*messages.warnings_in_brief(stack.warnings), *stack.ending)),
         AnswerRow("known issues", tuple(_issues(stack)), 2),
         AnswerRow("requires", (*_needs(best.stacks), *dict.fromkeys(text for one in best.stacks for text in one.required)), 1),
         AnswerRow("platforms", tuple(where), 2),
