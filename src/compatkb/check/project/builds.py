@@ -24,6 +24,10 @@ from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import ImageUse, RequirementRole, image_use
 from compatkb.store.records import Element
 
+_IS_ADDED = re.compile(r"[:./]")
+"""What the names of archives have that are not the system's own."""
+_ADDS_ARCHIVE = re.compile(r"/etc/apt|apt-repository|ppa:|\.deb\b|repositories\.|\.sh\b|\|\s*(?:sudo\s+)?(?:ba)?sh\b")
+"""What may add an archive, or brings packages itself."""
 PLAIN = CheckRule(
     "build-plain",
     Severity.WARNING,
@@ -46,25 +50,35 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
 
 
 def _packages(environment: ProjectEnvironment, queries: ProjectQueries) -> Iterator[Finding]:
-    """Yield packages of the driver that the archives of the system have by another name."""
+    """Yield packages of the driver that the archives of the system have by another name, or that need an archive of others."""
     systems = systems_of(environment, queries)
     carried = [record for record in queries.facts.guide_records("carried") if record["system"] in systems]
+    carried.sort(key=lambda record: not _IS_ADDED.search(record["archive"]))  # the system's own last, which are told
     archives = {name: record["archive"] for record in carried for name in record["names"]}
+    own = {name for name, archive in archives.items() if not _IS_ADDED.search(archive)}
+    bases = [image.repository for _, image in environment.images]  # those with a maker's name may have archives of the maker
+    is_alone = own and bases and not any("/" in base for base in bases) and not _ADDS_ARCHIVE.search(environment.document.text)
     for located, package in environment.packages if archives else ():
         for component in queries.facts.guide_records("component"):
             known = [name for name in component["packages"] if name in archives]
-            if (
-                package.group == environment.group
-                and package.name in component["packages"]
-                and known
-                and package.name not in known
-            ):
+            if package.group != environment.group or package.name not in component["packages"] or not known:
+                continue
+            if package.name not in known:
                 message = (
                     f"{package.name} is the name of other systems; on {systems[0]} the {component['name']} is {known[0]}, "
                     f"in {archives[known[0]]}"
                 )
-                about = f"{located.document.path} driver packages"
-                yield at(located, PACKAGE, message, fix=f"install {known[0]}", about=about, brief=package.name)
+                level = PACKAGE.level
+            elif is_alone and package.name not in own:
+                level = Severity.ERROR
+                message = (
+                    f"{systems[0]} has no {package.name} itself; it is in {archives[package.name]}, which is not added here"
+                )
+            else:
+                continue
+            about = f"{located.document.path} driver packages"
+            fix = f"install {known[0]}" if level is PACKAGE.level else f"add {archives[package.name]} first"
+            yield at(located, PACKAGE, message, fix=fix, about=about, brief=package.name)._replace(level=level)
 
 
 def _filled(located: LocatedStatement, use: ImageUse, queries: ProjectQueries) -> ImageUse:

@@ -109,9 +109,9 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
     moving = {conflict.moves.allowed.product for conflict in group}
     pins = None if group[0].by_index else _set_of(members, moving, plan, queries)
     others = members.keys() - moving - {route.provider for route in queries.facts.routes}
-    if len(members) == 2 and others and not group[0].by_index and (pins is None or _is_far(pins)):
+    if len(others) == 1 and not group[0].by_index and (pins is None or _is_far(pins)):
         other = _set_of(members, others, plan, queries)
-        pins = other if other and not (other.leaves or _is_far(other)) else pins
+        pins = other if other and not other.leaves and (pins is None or not _is_far(other)) else pins
     first = next((one for one in group if one.level is Severity.ERROR), group[0])
     told = [first, *(one for one in group if one is not first)]
     more = f"; and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
@@ -377,6 +377,11 @@ def _set_of(
     if new is None:  # nothing supports the rest: without it, as long as nothing refuses the whole
         new = _moved(moves, [one.allowed for one in stays], plan, queries)
     if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
+        return None
+    left = [
+        one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in (*new, *members, leaves)
+    ]
+    if any(queries.denial([one, exactly(build)], plan.pythons, plan.systems) for one in left for build in new.values()):
         return None
     texts = []
     for one in moves:
