@@ -226,7 +226,8 @@ def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _first(several: list[Finding], among: Iterable[Finding] | None = None) -> Finding:
     """Return the gravest of several findings, with the places of the others."""
     first = max(among or several, key=lambda one: list(Severity).index(one.level))
-    named = list(dict.fromkeys(_named(one, first) for one in several if one.order[:3] != first.order[:3]))
+    others = (one for one in several if (one.brief, *one.order[:3]) != (first.brief, *first.order[:3]))
+    named = list(dict.fromkeys(_named(one, first) for one in others))
     more = f" and {len(named) - _MOST_PLACES} more" if len(named) > _MOST_PLACES else ""
     return first._replace(message=f"{first.message}; also {', '.join(named[:_MOST_PLACES])}{more}") if named else first
 
