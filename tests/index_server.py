@@ -5,6 +5,7 @@ import html
 import io
 import json
 import re
+import tarfile
 import threading
 import time
 import zipfile
@@ -99,6 +100,17 @@ def wheel(file_name: str, requires: tuple[str, ...] = (), *, padding: int = 0, s
         archive.writestr(f"{name}-{version}.dist-info/METADATA", content, zipfile.ZIP_DEFLATED)
         archive.writestr(f"{name}-{version}.dist-info/RECORD", b"")
     return Served(file_name, target.getvalue(), metadata=content, **said)
+
+
+def archive(file_name: str, files: dict[str, str]) -> Served:
+    """Return a source archive with these files in it."""
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as packed:
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"{file_name.removesuffix('.tar.gz')}/{path}")
+            member.size = len(text)
+            packed.addfile(member, io.BytesIO(text.encode()))
+    return Served(file_name, target.getvalue())
 
 
 def served(file: IndexFile) -> list[Served]:

@@ -24,6 +24,16 @@ lines = { "24" = "Of the long line." }
 manifest = "manifest.yml"
 built-with = [{ product = "compiler", key = "igc" }]
 """
+LINES = """
+[[feed]]
+kind = "files"
+repo = "maker/runtime"
+tags = "(\\\\d\\\\d\\\\.\\\\d+)"
+releases = ">=23.9"
+reads = [
+    { id = "v", paths = ["manifest.yml"], line = "revision: v(.+)", kind = "needs", names = ["compiler>={1}"], note = "{of}" },
+]
+"""
 COMPILER = """
 [[feed]]
 kind = "tags"
@@ -253,6 +263,22 @@ def test_what_was_collected_is_read_as_releases_and_claims(knowledge: Knowledge)
         (claim.of, *claim.to) for claim in (c.claim for c in knowledge.claims.values()) if claim.id.startswith("runtime-")
     }
     assert built == {("runtime>=23.1,<=23.9", "compiler==1.1"), ("runtime>=23.10,<=24.1", "compiler==1.2")}
+
+
+def test_lines_of_files_are_claims_at_their_tags(data: Path, refresh: Callable[..., Run]) -> None:
+    """A row a tag that has what the pattern looks for, with path and line; what a group found stands in the claim."""
+    product = data / "products" / "runtime.toml"
+    product.write_text(product.read_text() + LINES)
+    assert refresh("--write", "--only", "runtime", "--only", "compiler").code == 0
+    assert '["23.9", "23.9", { found = { v = ["manifest.yml", 3, ["1.1"]] } }]' in text(data, "runtime")
+    knowledge = build_knowledge(load(data))
+    found = [
+        claim for claim in knowledge.claims.values() if claim.claim.kind == "needs" and claim.claim.of.startswith("runtime")
+    ]
+    assert [(claim.claim.of, claim.claim.to, claim.claim.note, claim.sources[0].ref) for claim in found] == [
+        ("runtime==24.1", ("compiler>=1.2",), "24.1", "24.1"),
+        ("runtime==23.9", ("compiler>=1.1",), "23.9", "23.9"),
+    ]
 
 
 def test_a_card_needs_the_first_release_that_lists_it(knowledge: Knowledge) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Run
-from index_server import Index, Served, metadata, served, serving, wheel
+from index_server import Index, Served, archive, metadata, served, serving, wheel
 
 from compatkb.authoring.canonical import text_of
 from compatkb.authoring.loader import LoadProblem, load, parse_document
@@ -144,6 +144,52 @@ def test_new_release_is_read(data: Path, index: Index, way: str, as_json: bool) 
     assert kinds(outcome) == [("unnamed", ("1.1",))]
     write(outcome.changes)
     assert ask(data, index).changes == ()
+
+
+FILES = """
+[[feed]]
+kind = "files"
+reads = [
+    { id = "gear", paths = ["needs.txt", "old.txt"], line = "^gear(.+)", label = "cpu", kind = "needs", names = ["gear{1}"] },
+]
+
+[source]
+"""
+
+
+def test_lines_of_source_archives_are_read_once(data: Path, index: Index) -> None:
+    """What a line says is a row with its place and a claim of the release; a rule that changed has all of them read again."""
+    product = data / "products" / "engine.toml"
+    product.write_text(PRODUCT.replace("\n[source]\n", FILES, 1), encoding="utf-8")
+    index.as_json = True
+    index.projects["some-engine"] += [
+        archive("some_engine-1.0.tar.gz", {"old.txt": "oil\ngear >= 1.0\n"}),
+        archive("some_engine-0.9.tar.gz", {"other.txt": "gear==3"}),
+        archive("some_engine-1.1rc1.tar.gz", {"needs.txt": "gear==1.1"}),
+    ]
+    write(ask(data, index).changes)
+    (file,) = load(data).collected
+    assert [(row.version, row.found) for row in file.files[0].rows] == [
+        ("1.0", {"gear": ("old.txt", 2, (">=1.0",))}),
+        ("0.9", {}),
+    ]
+    (claim,) = (claim for claim in load(data).products[0].claim if claim.of == "engine==1.0+cpu")
+    assert (claim.to, load(data).products[0].source[claim.sources[0]].at) == (("gear>=1.0",), "old.txt:2")
+    index.asked.clear()
+    assert ask(data, index).changes == ()
+    assert [path for _, path, _ in index.asked if path.endswith(".gz")] == []
+    product.write_text(product.read_text().replace("^gear", "^ge.r"), encoding="utf-8")
+    assert [change.path.name for change in ask(data, index).changes] == ["engine.toml"]
+
+
+def test_what_is_no_source_archive_is_refused(data: Path, index: Index) -> None:
+    """A file that cannot be unpacked is named, and nothing is proposed."""
+    product = data / "products" / "engine.toml"
+    product.write_text(PRODUCT.replace("\n[source]\n", FILES, 1), encoding="utf-8")
+    index.as_json = True
+    index.projects["some-engine"].append(Served("some_engine-1.0.tar.gz", b"no archive"))
+    with pytest.raises(UnavailableError, match=r"some_engine-1.0.tar.gz: cannot be read as a source archive"):
+        ask(data, index)
 
 
 def test_what_is_no_product_keeps_bounds_alone(data: Path, index: Index) -> None:

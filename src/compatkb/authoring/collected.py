@@ -4,18 +4,20 @@ What a person wrote of a release stays; the file of data/collected/ adds its day
 in the driver is that of their hardware.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
 
+from compatkb.authoring.listed import DEFAULT
 from compatkb.core.names import word_key
 from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, parse
-from compatkb.schema import Claim, CollectedFile, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
+from compatkb.schema import Claim, CollectedFile, FileFeed, Kind, MachineFile, ProductFile, Release, SourceEntry, TagsRead
 from compatkb.schema.base import When
-from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, TagRow
-from compatkb.schema.feed import KernelFeed, TagFeed
+from compatkb.schema.collected import DeviceRow, DevicesRead, FileRow, FilesRead, KernelRead, TagRow
+from compatkb.schema.feed import FileRead, KernelFeed, TagFeed
 from compatkb.schema.guides import GraphicsEntry
 from compatkb.schema.product import Moment
 
@@ -55,6 +57,9 @@ def with_collected(
         lines = {series: says for feed in feeds if isinstance(feed, TagFeed) for series, says in feed.lines.items()}
         for tags in file.tags:
             _add_tags(file.product, tags, lines, file.seen, added)
+        claims = {read.id: read for feed in feeds if isinstance(feed, FileFeed) for read in feed.reads}
+        for found in file.files:
+            _add_found(known[file.product], found, claims, file.seen, added[file.product])
         devices = {row.id: _Listed(read, row, file.seen) for read in file.devices for row in read.rows}
         if machine and devices and file.product in known:
             machine = _with_ids(machine, devices, known[file.product])
@@ -160,6 +165,47 @@ def _runs(tags: TagsRead, number: int) -> Iterator[tuple[str, list[TagRow]]]:
     for known, rows in groupby(tags.rows, version):
         if known:
             yield known, list(rows)
+
+
+# -- lines of files ------------------------------------------------------------------------------------------------------
+
+
+def _add_found(product: ProductFile, found: FilesRead, claims: Mapping[str, FileRead], seen: date, added: _Additions) -> None:
+    """Add the claims that lines of files make, but where people wrote what the same builds say of the same product."""
+    written = {(claim.of, claim.kind, _product_of(term)) for claim in product.claim for term in claim.to}
+    for row in found.rows:
+        for name, (path, line, groups) in row.found.items():
+            if read := claims.get(name):
+                claim = _claim_of(product.product.id, row, read, groups)
+                if not any((claim.of, claim.kind, _product_of(term)) in written for term in claim.to):
+                    added.claims.append(claim)
+                    added.sources[claim.sources[0]] = _place_of(found, row, path, line, seen)
+
+
+def _product_of(term: str) -> str:
+    return re.split(r"[<>=!~ ]", term, maxsplit=1)[0]
+
+
+def _filled(text: str, said: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: said.get(match[1], match[0]), text)
+
+
+def _claim_of(product: str, row: FileRow, read: FileRead, groups: tuple[str, ...]) -> Claim:
+    said = {"of": row.version, **{str(number): group for number, group in enumerate(groups, 1)}}
+    words = read.model_dump(include={"kind", "when", "basis"}, exclude_none=True)
+    words |= {name: _filled(text, said) for name in ("reason", "note") if (text := getattr(read, name))}
+    label = f"+{read.label}" if read.label else ""
+    to = tuple(_filled(text, said) for text in read.names)
+    name = f"{product}-{row.version}-{read.id}"
+    return Claim.model_validate(
+        {**words, "id": name, "of": f"{product}=={row.version}{label}", "to": to, "sources": (f"read-{name}",)}
+    )
+
+
+def _place_of(found: FilesRead, row: FileRow, path: str, line: int, seen: date) -> SourceEntry:
+    if found.repo:
+        return SourceEntry(repo=found.repo, ref=row.ref, path=path, at=line, seen=seen)
+    return SourceEntry(channel=DEFAULT, file=row.ref, sha256=row.sha256, at=f"{path}:{line}", seen=seen)
 
 
 # -- devices ------------------------------------------------------------------------------------------------------------

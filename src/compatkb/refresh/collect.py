@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from compatkb.errors import UnavailableError, UsageError
 from compatkb.refresh.comparison import Note
 from compatkb.refresh.git_tags import read_tags, versions_of
 from compatkb.refresh.run import FileChange, RefreshOutcome
-from compatkb.schema import CollectedFile, DeviceFeed, Feed, KernelFeed, ProductFile, TagFeed
+from compatkb.refresh.source_files import in_clone
+from compatkb.schema import CollectedFile, DeviceFeed, Feed, FileFeed, KernelFeed, ProductFile, TagFeed
 from compatkb.schema.collected import DeviceRow, DevicesRead, KernelRead, KernelRow
 from compatkb.schema.feed import KernelTree
 
@@ -35,7 +36,7 @@ def collect(
     A clone is `clones`/owner/name, bare or not. What lacks one of its repositories stays as it is, and a note says so.
     Raises UsageError for a product without a feed.
     """
-    feeds = {file.product.id: file for file in files.products if file.feed}
+    feeds = {file.product.id: file for file in files.products if any(map(_repos, file.feed))}
     chosen = {_product(word, feeds) for word in only} or set(feeds)
     # What counts only where a manifest names it is read after the manifests.
     ordered = sorted(chosen, key=lambda name: (any(isinstance(f, TagFeed) and f.named for f in feeds[name].feed), name))
@@ -47,7 +48,10 @@ def collect(
             message = f"{', '.join(absent)}: not in {clones}, so its feeds were not read"
             notes.append(Note("not-checked", name, (), message, name))
             continue
-        file = collector.read(name, feeds[name].feed, today)
+        file = collector.read(feeds[name], today)
+        if name in known:  # what came from source archives of the index stays
+            kept = tuple(read for read in known[name].files if not read.repo)
+            file = file.model_copy(update={"files": (*file.files, *kept)})
         path, before = directory / FOLDER / f"{name}.toml", text_of(known[name]) if name in known else ""
         change = FileChange(path, before, text_of(file))
         if name in known and _facts(known[name]) == _facts(file):
@@ -90,11 +94,15 @@ class _Collector:
         repos = dict.fromkeys(repo for feed in feeds for repo in _repos(feed))
         return [repo for repo in repos if not (self._clones / repo).is_dir()]
 
-    def read(self, name: str, feeds: Iterable[Feed], today: date) -> CollectedFile:
+    def read(self, product: ProductFile, today: date) -> CollectedFile:
         """Return what the feeds of a product give."""
+        name = product.product.id
         file = CollectedFile(product=name, seen=today)
-        for feed in feeds:
-            if isinstance(feed, TagFeed):
+        for feed in product.feed:
+            if isinstance(feed, FileFeed):
+                if feed.repo and (read := in_clone(feed, self._clones / feed.repo, product.product.scheme)):
+                    file = file.model_copy(update={"files": (*file.files, read)})
+            elif isinstance(feed, TagFeed):
                 tags = read_tags(feed, self._clones / feed.repo, self._components, self._named[name])
                 file = file.model_copy(update={"tags": (*file.tags, *([tags] if tags else []))})
             elif isinstance(feed, DeviceFeed):
@@ -113,11 +121,10 @@ class _Collector:
                     self._named[component].update(cell[:1])
 
 
-def _repos(feed: Feed) -> Iterator[str]:
+def _repos(feed: Feed) -> list[str]:
     if isinstance(feed, KernelFeed):
-        yield from (tree.repo for tree in feed.trees)
-    else:
-        yield feed.repo
+        return [tree.repo for tree in feed.trees]
+    return [feed.repo] if feed.repo else []
 
 
 # `DEVICE( 0x56A0, DG2_CONFIG )` of old tags, `NAMEDDEVICE(0x56A0, Dg2HwConfig, "...")` of new ones.

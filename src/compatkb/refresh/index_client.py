@@ -54,6 +54,7 @@ from compatkb.refresh.remote_wheel import (
 )
 
 MOST_OF_A_PAGE = 32 << 20
+MOST_OF_AN_ARCHIVE = 256 << 20
 MOST_REDIRECTS = 5
 TRIES = 3
 _CHUNK = 1 << 16
@@ -124,6 +125,17 @@ class Network:
                 content = wheel_metadata(file.entry.name, distribution, remote)
             elif file.entry.has_metadata is None:
                 content = self._metadata_file(file)  # a page may leave out what the index has
+        return content
+
+    def archive(self, file: DistributionFile) -> bytes:
+        """Return a source archive; raises UnavailableError, also where it is not what the page promises."""
+        name, digest = file.entry.name, file.entry.sha256
+        with self._answer(name, "GET", file.entry.url, {}) as answer:
+            if answer.status_code != 200:
+                raise UnavailableError(f"{name}: the index answered with status {answer.status_code}")
+            content = self._body(name, answer, MOST_OF_AN_ARCHIVE)
+        if digest and hashlib.sha256(content).hexdigest() != digest.lower():
+            raise UnavailableError(f"{name}: is not what the page promises: its SHA-256 differs")
         return content
 
     def members(self, file: DistributionFile, wanted: Iterable[str]) -> dict[str, bytes]:

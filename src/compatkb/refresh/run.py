@@ -5,7 +5,7 @@ import os
 import queue
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
@@ -18,11 +18,14 @@ from compatkb.authoring.canonical import text_of
 from compatkb.authoring.index_requirements import worth_recording
 from compatkb.authoring.loader import Files
 from compatkb.core.text_position import unified
+from compatkb.core.versions import Scheme
 from compatkb.errors import CompatkbError, NotListedError, UnavailableError, UsageError
 from compatkb.refresh.comparison import Note, Plan, RecordedDistribution, plan, propose, undated
 from compatkb.refresh.listing import DistributionFile, IndexPage, WheelMetadata
 from compatkb.refresh.proposals import named_versions, unnamed, yanked
-from compatkb.schema import IndexFile, ProductFile, Role
+from compatkb.refresh.source_files import PACKED, in_archive, joined, reads, rules_of
+from compatkb.schema import CollectedFile, FileFeed, IndexFile, ProductFile, Role
+from compatkb.schema.collected import FileRow
 
 Count = Callable[[str, int, int], None]
 A = TypeVar("A")
@@ -43,6 +46,9 @@ class IndexClient(Protocol):
 
     def reading(self, distribution: str, file: DistributionFile) -> WheelMetadata | None:
         """Return what a wheel's metadata say, None where they cannot be had without the wheel."""
+
+    def archive(self, file: DistributionFile) -> bytes:
+        """Return a source archive."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,54 @@ def refresh(
     }
     if missing := sum(reading is None for reading in metadata):
         say(f"the metadata of {missing} wheels cannot be had without the wheels; what is recorded of them stays unchecked")
-    return _outcome(files, directory, subjects, listings, plans, changed, readings, today)
+    outcome = _outcome(files, directory, subjects, listings, plans, changed, readings, today)
+    read = _archives(files, directory, subjects, listings, index, today, jobs, partial(count, "archives"))
+    return replace(outcome, changes=(*outcome.changes, *read))
+
+
+def _archives(
+    files: Files,
+    directory: Path,
+    subjects: Iterable[RecordedDistribution],
+    listings: Mapping[str, IndexPage],
+    index: IndexClient,
+    today: date,
+    jobs: int,
+    count: Callable[[int, int], None],
+) -> Iterator[FileChange]:
+    """Yield the files of data/collected/ that get what source archives say which were not read for the same so far.
+
+    An archive never changes, so what was read stays.
+    """
+    products = {file.product.id: file for file in files.products}
+    known = {file.product: file for file in files.collected}
+    for subject in subjects:
+        name = subject.product or ""
+        for feed in products[name].feed if name in products else ():
+            if not isinstance(feed, FileFeed) or feed.repo:
+                continue
+            before = known.get(name) or CollectedFile(product=name, seen=today)
+            others = tuple(read for read in before.files if read.repo)
+            rows = [row for read in before.files if not read.repo and read.rules == rules_of(feed) for row in read.rows]
+            there = {row.version for row in rows}
+            lacking = [
+                file
+                for file in listings[subject.distribution].files
+                if file.entry.name.endswith(PACKED) and not file.version.is_prerelease
+                if str(file.version) not in there and reads(feed, str(file.version))
+            ]
+            if not lacking:
+                continue
+
+            def read(file: DistributionFile, feed: FileFeed = feed) -> FileRow:
+                return in_archive(feed, str(file.version), file.entry.name, index.archive(file))
+
+            rows += gather(read, lacking, jobs, count)
+            after = before.model_copy(
+                update={"seen": today, "files": (*others, *filter(None, [joined(feed, rows, Scheme.PEP440)]))}
+            )
+            path = directory / "collected" / f"{name}.toml"
+            yield FileChange(path, text_of(known[name]) if name in known else "", text_of(after))
 
 
 def _kept(reading: WheelMetadata | None, products: Collection[str], extras: Collection[str]) -> WheelMetadata | None:

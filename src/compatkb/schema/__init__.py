@@ -6,7 +6,7 @@ from compatkb.schema.collected import CollectedFile, DevicesRead, KernelRead, Ta
 from compatkb.schema.evidence import Level, Observation, Outcome
 from compatkb.schema.families import WrittenProduct
 from compatkb.schema.feature import Feature, FeatureFile, Statement, Status
-from compatkb.schema.feed import DeviceFeed, Feed, KernelFeed, TagFeed
+from compatkb.schema.feed import DeviceFeed, Feed, FileFeed, KernelFeed, TagFeed
 from compatkb.schema.guides import ApplicationFile, MachineFile, MigrationFile, PackagesFile, SymptomFile
 from compatkb.schema.image import ImageFile, ListingEntry, Repository, Tag
 from compatkb.schema.index import (

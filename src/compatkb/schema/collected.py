@@ -86,6 +86,25 @@ class KernelRead(Record):
     rows: tuple[KernelRow, ...] = ()
 
 
+class FileRow(FamilyRow):
+    """A release: its tag or the source archive that was read, and path, line and groups of each read that found something."""
+
+    cells = ("version", "ref")
+
+    version: Text
+    ref: Text
+    sha256: Text | None = None  # of an archive
+    found: dict[Id, tuple[Text, int, tuple[Text, ...]]] = {}
+
+
+class FilesRead(Record):
+    """What files say of releases; `rules` is the digest of what was looked for."""
+
+    repo: Repo | None = None
+    rules: Text
+    rows: tuple[FileRow, ...] = Field(min_length=1)
+
+
 class CollectedFile(Record):
     """A file of data/collected/: what the feeds of one product gave."""
 
@@ -94,3 +113,4 @@ class CollectedFile(Record):
     tags: tuple[TagsRead, ...] = ()
     devices: tuple[DevicesRead, ...] = ()
     kernels: tuple[KernelRead, ...] = ()
+    files: tuple[FilesRead, ...] = ()

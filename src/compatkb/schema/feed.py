@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from compatkb.schema.base import Id, ProductId, Record, Text
+from compatkb.core.vocabulary import Kind
+from compatkb.schema.base import Basis, Id, ProductId, Record, Text, When
 
 Repo = Annotated[Text, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
 
@@ -62,4 +63,30 @@ class KernelFeed(Record):
     trees: tuple[KernelTree, ...] = Field(min_length=1)
 
 
-Feed = Annotated[TagFeed | DeviceFeed | KernelFeed, Field(discriminator="kind")]
+class FileRead(Record):
+    """A claim that a line of a file makes: `{1}` in its words is the first group of the pattern, `{of}` the release."""
+
+    id: Id
+    paths: tuple[Text, ...] = Field(min_length=1)  # where the file stood over the years: the first that is there
+    line: Text  # a pattern that is looked for in each line: the first that has it
+    releases: Text | None = None  # a specifier, where it is not said of all
+    label: Text | None = None  # of which builds it is said
+    kind: Kind
+    names: tuple[Text, ...] = Field(min_length=1)  # the terms of `to`
+    when: When | None = None
+    basis: Basis = Basis.STATED
+    reason: Text | None = None
+    note: Text | None = None
+
+
+class FileFeed(Record):
+    """What lines of files say of each release: at its tag in a repository, else in its source archive on the default index."""
+
+    kind: Literal["files"]
+    repo: Repo | None = None
+    tags: Text = "v?(.+)"  # a pattern for the whole name of a tag; its group is the version
+    releases: Text | None = None  # a specifier, where it is not all of them
+    reads: tuple[FileRead, ...] = Field(min_length=1)
+
+
+Feed = Annotated[TagFeed | DeviceFeed | KernelFeed | FileFeed, Field(discriminator="kind")]
