@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import TODAY, breaks, build, constrains, needs, product, release, universe
+from builders import TODAY, breaks, build, constrains, index, listing, needs, product, release, universe
 from loopback import Index, serve
 from validation import HERE, with_own_pip
 
@@ -102,6 +102,15 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path: Path) -> None:
         assert len(journal.done) == 2
         assert len(run(cells(3), accept, context(tmp_path), Threads(1), journal)) == 3
     assert len(read_lines(path)) == 3
+
+
+def test_a_budget_begins_nothing_after_its_end(tmp_path: Path) -> None:
+    """What was seen until then is kept and goes on from there; without a minute left only that is returned."""
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        run(cells(2), accept, context(tmp_path), Threads(1), journal)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert len(run(cells(5), accept, context(tmp_path), Threads(2), journal, minutes=0)) == 2
+        assert len(run(cells(5), accept, context(tmp_path), Threads(2), journal, minutes=5)) == 5
 
 
 def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
@@ -400,3 +409,16 @@ def test_plan_has_what_is_claimed_and_neighbours_of_it(tmp_path: Path) -> None:
     assert len(cells) == 4 * 3
     known = [c.observed(Outcome.OK, TODAY) for c in cells[:5]]
     assert len(choose(facts, ValidationOptions(wanted, (Level.PUBLISHED, Level.RESOLVE)), known)) == 7
+
+
+def test_what_may_be_wrong_is_asked_first(tmp_path: Path) -> None:
+    """A build that was yanked since it was asked, then the newest, and of what came out on one day what was never asked."""
+    days = {"1.0": 3, "2.0": 3, "3.0": 1, "4.0": 2}
+    made = [release(n, builds=[build(n, channels=["default"], devices=["cpu"])], on=date(2026, 1, d)) for n, d in days.items()]
+    listed = index("torch-dist", [listing(n, yanked=date(2026, 2, 2) if n == "3.0" else None) for n in days])
+    facts = universe(tmp_path, [product("torch", distribution="torch-dist", releases=made)], indexes=[listed])
+    options = ValidationOptions(PlanScope(TODAY, pythons=("3.11",)), by_risk=True, again=True, tools=("pip",))
+    cells = {dict(cell.packages)["torch-dist"]: cell for cell in choose(facts, options, [])}
+    seen = [cells[number].observed(Outcome.OK, date(2026, 2, 1)) for number in ("1.0", "3.0")]
+    ordered = [dict(cell.packages)["torch-dist"] for cell in choose(facts, options, seen)]
+    assert ordered == ["3.0", "2.0", "1.0", "4.0"]

@@ -51,6 +51,9 @@ def validate(
     jobs: Annotated[int, o.value("--jobs", "N", "cells at a time", min=1)] = 2,
     shard: Annotated[str, o.value("--shard", "I/N", "only the I-th of N parts of the cells")] = "1/1",
     limit: Annotated[int | None, o.value("--limit", "N", "at most N cells", min=1)] = None,
+    minutes: Annotated[
+        int | None, o.value("--minutes", "N", "begin no cell after so many, what is likeliest to have changed first", min=1)
+    ] = None,
     max_age: Annotated[
         int | None, o.value("--max-age", "DAYS", "check again what was checked longer ago, such as 30d", parser=o.days)
     ] = None,
@@ -104,6 +107,7 @@ def validate(
         again,
         _shard(shard),
         limit,
+        by_risk=minutes is not None,
         answered=shown(indexes.get(channel, "")),
         stale=stale is not None,
         linked=linked_products(directory) if Level.SYMBOLS in levels else (),
@@ -128,7 +132,7 @@ def validate(
         megabytes=megabytes,
     )
     with Progress() as progress:
-        report = ask(cells, context, Threads(jobs), Path(out) if out else None, progress)
+        report = ask(cells, context, Threads(jobs), Path(out) if out else None, progress, minutes=minutes)
     show(report_payload(report) if form == "json" else report_text(report))
     return report.exit_code
 

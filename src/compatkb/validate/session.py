@@ -83,6 +83,7 @@ class ValidationOptions:
     again: bool = False  # ask fresh ones too
     shard: tuple[int, int] = (1, 1)
     limit: int | None = None
+    by_risk: bool = False  # what is likeliest to have changed first
     answered: str = ""  # the address that answers in place of the channel
     stale: bool = False  # ask again what evidence older than `max_age` answered, and nothing else
     linked: tuple[LinkedProducts, ...] = ()  # products whose symbols are read
@@ -139,7 +140,25 @@ def choose(
     plan = ClaimPlan(facts, options.wanted)
     cells = _stale(plan, options, known) if options.stale else _planned(plan, options, known, stacks)
     chosen = [c for c in cells if c.question not in fresh and c.in_shard(*options.shard)]
-    return chosen[: options.limit]
+    return (_by_risk(facts, chosen, known) if options.by_risk else chosen)[: options.limit]
+
+
+def _by_risk(facts: Snapshot, cells: list[ValidationCell], known: Iterable[Observation]) -> list[ValidationCell]:
+    """Return cells in the order of what may be wrong: yanked since it was asked, then the newest builds, then long unseen.
+
+    Of cells that are alike those come first that were never asked. So a run that is cut off has asked what counts most.
+    """
+    elements = [e for product in facts.products for e in facts.elements(product)]
+    days = {(e.distribution or e.product, e.version): e.since or e.by or 0 for e in elements}
+    yanks = {(e.distribution or e.product, e.version): e.yank_by for e in elements if e.yank_by}
+    asked = {cell_of(o).id: o.checked.toordinal() for o in known}
+
+    def risk(cell: ValidationCell) -> tuple[bool, int, int, str]:
+        last = asked.get(cell.id, 0)
+        is_yanked = any(yanks.get(pin, 0) > last for pin in cell.packages) and last > 0
+        return not is_yanked, -max((days.get(pin, 0) for pin in cell.packages), default=0), last, cell.id
+
+    return sorted(cells, key=risk)
 
 
 def _planned(
@@ -195,14 +214,17 @@ def validate(
     executor: Threads,
     out: Path | None,
     progress: Callable[[str, int, int], None],
+    *,
+    minutes: float | None = None,
 ) -> ValidationReport:
     """Ask the cells and keep what they saw: in `out` where it is given, else in the data directory's evidence.
 
-    A run that was ended goes on where it stopped when it is started again with the same folder.
+    A run that was ended goes on where it stopped when it is started again with the same folder. After `minutes` no cell is
+    begun any more, and what was seen is kept.
     """
     client()  # said once, not of every cell
     with Journal(context.folder / "journal.jsonl") as journal:
-        seen = run(cells, check, context, executor, journal, progress)
+        seen = run(cells, check, context, executor, journal, progress, minutes=minutes)
         records = [each for each in seen if not each.unlinked or len(each.packages) == 1]  # a wheel alone says it of all pairs
         if out:
             write_file(out, text_of(records).encode())
@@ -210,7 +232,8 @@ def validate(
             add_evidence(context.data, records)
         journal.remove()
     by_question = {observation.question: observation for observation in seen}
-    return ValidationReport(tuple((cell, by_question[cell.question]) for cell in sorted(cells, key=lambda cell: cell.id)))
+    answered = sorted((cell for cell in cells if cell.question in by_question), key=lambda cell: cell.id)
+    return ValidationReport(tuple((cell, by_question[cell.question]) for cell in answered))
 
 
 def merge(directory: Path, parts: Iterable[Path]) -> tuple[int, list[Path]]:
