@@ -4,8 +4,8 @@
 
 What came out after `--since` is taken away: releases of index files and of products with their builds, and claims that name
 one of them. `refresh` then asks the index as ever (the default one of its client unless `--index` is given), and the data are
-joined with what it would write. The key is what the data say of the weeks until `--until`; records that only programs write
-beside the index files (`data/collected/`) are left as they are.
+joined with what it would write. The key is what the data say of the weeks until `--until`. What came from repositories is left
+as it is, unless `--clones DIR` names where they are to be read again.
 """
 
 import argparse
@@ -13,19 +13,23 @@ import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
 from packaging.utils import canonicalize_name
 
+from compatkb.authoring.collected import with_collected
 from compatkb.authoring.listed import with_listed
 from compatkb.authoring.loader import Files, files_of, parse, read
+from compatkb.refresh.collect import collect
 from compatkb.refresh.index_client import Network
 from compatkb.refresh.run import refresh, select
-from compatkb.schema import IndexFile, Role
+from compatkb.schema import CollectedFile, IndexFile, ProductFile, Record, Role
 
+R = TypeVar("R", bound=Record)
 Fact = tuple[str, str, str]
 """Kind, product or distribution, and what it is about: of two facts that agree in these one is wrong unless they are equal."""
 
@@ -67,21 +71,37 @@ def facts(files: Files, stated: frozenset[tuple[str, str]] = frozenset()) -> Ite
             yield (kind, name, f"{claim.kind} {claim.of} {to} {when}"), claim.to
 
 
-def cut(files: Files, since: date) -> tuple[Files, set[tuple[str, str]]]:
-    """Return the data without what came out after a day, and the versions that are gone, by product."""
+def cut(files: Files, since: date, *, repositories: bool) -> Files:
+    """Return the data without what came out after a day; what was read from repositories is cut where `repositories` says so.
+
+    `files` are what people and collectors wrote, before releases are born of it.
+    """
+    whole = joined(files)
+    days = {
+        (str(canonicalize_name(file.distribution)), release.version): release.uploaded.date()
+        for file in files.index
+        for release in file.release
+    }
     gone: set[tuple[str, str]] = set()
-    index, days = [], dict[tuple[str, str], date]()
-    for file in files.index:
-        days |= {(str(canonicalize_name(file.distribution)), r.version): r.uploaded.date() for r in file.release}
-        kept = tuple(r for r in file.release if r.uploaded.date() <= since)
-        index.append(file.model_copy(update={"release": kept, "seen": min(file.seen, since)}))
-    for product in files.products:
+    for product in whole.products:
         distribution = str(canonicalize_name(product.product.distribution or ""))
+        gone |= {
+            (product.product.id, version) for (name, version), day in days.items() if name == distribution and day > since
+        }
         for release in product.release:
             moment = release.released or next((build.released for build in release.build if build.released), None)
             day = (moment.on or moment.by) if moment else days.get((distribution, release.version))
             if day and day > since:
                 gone |= {(product.product.id, version) for version in (release.version, *(b.version for b in release.build))}
+    index = tuple(
+        file.model_copy(
+            update={
+                "release": tuple(r for r in file.release if r.uploaded.date() <= since),
+                "seen": min(file.seen, since),
+            }
+        )
+        for file in files.index
+    )
     products = tuple(
         product.model_copy(
             update={
@@ -91,7 +111,31 @@ def cut(files: Files, since: date) -> tuple[Files, set[tuple[str, str]]]:
         )
         for product in files.products
     )
-    return replace(files, index=tuple(index), products=products), gone
+    collected = tuple(
+        file.model_copy(
+            update={
+                "tags": tuple(_kept(tags, lambda row: row.on <= since) if repositories else tags for tags in file.tags),
+                "files": tuple(
+                    _kept(read, lambda row, name=file.product: (name, row.version) not in gone)
+                    if repositories or not read.repo
+                    else read
+                    for read in file.files
+                ),
+            }
+        )
+        for file in files.collected
+    )
+    return replace(files, index=index, products=products, collected=collected)
+
+
+def _kept(read: R, keeps: Callable[[Any], bool]) -> R:
+    return read.model_copy(update={"rows": tuple(row for row in getattr(read, "rows") if keeps(row))})  # noqa: B009
+
+
+def joined(files: Files) -> Files:
+    """Return the data with what was collected and what is listed."""
+    products, machine = with_collected(files.products, files.machine, files.collected)
+    return replace(files, products=with_listed(products, files.index), machine=machine)
 
 
 def _named(term: str, gone: set[tuple[str, str]]) -> bool:
@@ -105,26 +149,46 @@ def main() -> int:
     parser.add_argument("--since", type=date.fromisoformat, required=True)
     parser.add_argument("--until", type=date.fromisoformat, help="12 weeks later unless given")
     parser.add_argument("--index", help="another index than the default one")
+    parser.add_argument(
+        "--clones", type=Path, help="read feeds of repositories there, too, and take what they gave away first"
+    )
     parser.add_argument("--data", type=Path, default=Path("data"))
     options = parser.parse_args()
     until = options.until or options.since + timedelta(weeks=12)
-    loaded = parse(read(options.data))
-    # What people wrote and refresh wrote, before releases are born of it: the cut data have to bear these again.
-    whole = files_of(loaded.documents)
-    shorter, _ = cut(whole, options.since)
-    later, _ = cut(whole, until)
-    subjects = select(shorter, (), requirements=False)
-    outcome = refresh(
-        shorter, options.data, subjects, Network(options.index), until, jobs=8, say=lambda line: print(line, file=sys.stderr)
-    )  # fmt: skip
-    proposed = {file.distribution: file for file in shorter.index}
-    for change in outcome.changes:
-        file = IndexFile.model_validate(tomllib.loads(change.after))
-        proposed[file.distribution] = file
-    after, _ = cut(replace(shorter, index=tuple(proposed.values())), until)
-    after = replace(after, products=with_listed(after.products, after.index))
-    stated = frozenset(_pairs(later))
-    before, key, given = (dict(facts(files, stated)) for files in (shorter, later, after))
+    documents = parse(read(options.data)).documents
+    whole = files_of(documents)
+    # What people and collectors wrote, before releases are born of it: the cut data have to bear these again.
+    whole = replace(whole, products=tuple(d.record for d in documents if isinstance(d.record, ProductFile)))
+    tags = options.clones is not None
+    shorter, later = (cut(whole, day, repositories=tags) for day in (options.since, until))
+    known = joined(shorter)
+    changes = list(
+        refresh(
+            known,
+            options.data,
+            select(known, (), requirements=False),
+            Network(options.index),
+            until,
+            jobs=8,
+            say=lambda line: print(line, file=sys.stderr),
+        ).changes
+    )
+    if tags:
+        changes += collect(known, options.data, options.clones, until).changes
+    index = {file.distribution: file for file in shorter.index}
+    collected = {file.product: file for file in shorter.collected}
+    for change in changes:
+        content = tomllib.loads(change.after)
+        if "product" in content:
+            found = CollectedFile.model_validate(content)
+            collected[found.product] = found
+        else:
+            file = IndexFile.model_validate(content)
+            index[file.distribution] = file
+    proposed = replace(shorter, index=tuple(index.values()), collected=tuple(collected.values()))
+    after = joined(cut(proposed, until, repositories=tags))
+    stated = frozenset(_pairs(joined(later)))
+    before, key, given = (dict(facts(files, stated)) for files in (joined(shorter), joined(later), after))
     lost = {fact: value for fact, value in key.items() if fact not in before}
     got = {fact: value for fact, value in given.items() if fact not in before}
     _print(lost, got, options.since, until)

@@ -57,6 +57,44 @@ def test_only_where_the_product_is_complete() -> None:
     assert born_as(file, "0.9") is None
 
 
+def test_builds_on_other_indexes_are_as_before() -> None:
+    """A label of the two newest releases goes on as inferred, with what was said of machines; variants in a series alone."""
+    index, xpu = ("index",), {"channels": ["xpu-index"], "devices": ["xpu"], "sources": ["index"]}
+    wheels = [{"os": ["linux"], "python": ["3.9"], "sources": index}]
+    releases = [
+        {
+            "version": version,
+            "sources": index,
+            "build": [
+                {"version": version, "channels": ["default"], "devices": ["cpu"], "sources": index},
+                *({"version": f"{version}+{label}", "wheels": wheels, **xpu} for label in labels),
+            ],
+            "variant": [{"device": "cuda", "labels": ["cu1"], "sources": index}],
+        }
+        for version, labels in (("1.0", ["xpu"]), ("1.1", ["xpu", "odd"]))
+    ]
+    claims = [
+        {"id": f"{to}-{of}", "kind": "verified", "of": f"gear=={of}+xpu", "to": [f"{to}==a"], "sources": index}
+        for of in ("1.0", "1.1")
+        for to in ("card", "shaft")
+    ]
+    head = {"name": "Gear", "role": "package", "scheme": "pep440", "rank": 1}
+    gear = {"product": {"id": "gear", "distribution": "gear", **head, **SCOPE}, "release": releases, "claim": claims}
+    card = {"product": {**head, "id": "card", "role": "dimension", "scheme": "listed"}}
+    files = [ProductFile.model_validate(file) for file in (gear, card, {"product": {**head, "id": "shaft"}})]
+    listing = {"distribution": "gear", "seen": "2026-11-01", "release": [entry("1.1.1", "02-02"), entry("1.2", "03-03")]}
+    file = with_listed(files, [IndexFile.model_validate(listing)])[0]
+    newest, patch = file.release[:2]
+    assert [(b.version, b.wheels[0].python, b.wheels[0].basis) for b in newest.build[1:]] == [
+        ("1.2+xpu", ("3.11",), "inferred")
+    ]
+    assert ([v.labels for v in patch.variant], newest.variant) == ([("cu1",)], ())
+    assert [(c.of, c.to, c.basis) for c in file.claim[4:]] == [
+        (f"gear=={version}+xpu", ("card==a",), "inferred") for version in ("1.1.1", "1.2")
+    ]  # fmt: skip
+    assert {a.of for a in file.advisory if "+" in a.of} == {"gear===1.1.1+xpu", "gear===1.2+xpu"}
+
+
 def test_listed_family() -> None:
     """`[[listed]]` is of all that is not written; what came out after the reviewed release is new, whatever its number."""
     listed = (entry("1.0", "01-01"), entry("1.1", "02-02"), entry("1.0.1", "03-03"), entry("1.2", "01-02"))

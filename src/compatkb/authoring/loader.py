@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from compatkb.authoring.collected import with_collected
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
-from compatkb.authoring.listed import with_listed
+from compatkb.authoring.listed import with_channels, with_listed
 from compatkb.core.record import NamedTuple
 from compatkb.core.text_position import Places, Where
 from compatkb.errors import DataError
@@ -219,6 +219,7 @@ def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, .
         if name != EXCEPTIONS:  # which only lint reads
             groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
     groups["products"], groups["machine"] = with_collected(groups["products"], groups["machine"], groups["collected"])
+    groups["channels"] = with_channels(groups["channels"], groups["products"], groups["index"])
     groups["products"] = with_listed(groups["products"], groups["index"])
     return Files(**groups, evidence=evidence)
 

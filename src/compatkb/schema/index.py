@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from compatkb.schema.base import DeviceId, Dispute, HardwareId, Id, ProductId, Record, SourceEntry, Text
+from compatkb.schema.base import DeviceId, Dispute, HardwareId, Id, ProductId, Record, SourceEntry, Term, Text
 
 
 class IndexYank(Record):
@@ -51,6 +51,7 @@ class Channel(Record):
     """A package index, a repository from which builds are compiled, or a registry of images that hold them."""
 
     id: Id
+    of: Term | None = None  # there is one for each listed release of these: its id ends with the version, {of} stands for it
     name: Text
     url: Text | None = None  # none for the client's own default
     style: Literal["default", "index-url", "extra-index-url", "find-links", "source", "image"]

@@ -174,6 +174,7 @@ class Listed(BuildPart):
     """The builds of all releases that the index file lists and nobody wrote down; of `source-only`, those without a wheel."""
 
     releases: Text | None = None  # a specifier, where it is not all of them
+    label: Text | None = None  # of builds on other indexes that have it
     reviewed: Text | None = None  # what was uploaded after this release is new, not reviewed
     devices: tuple[DeviceId, ...] = Field(min_length=1)
     sources: Sources

@@ -135,7 +135,11 @@ def channel_words(data: Path, channel: str) -> tuple[str, str] | None:
     """Return style and url of a channel; None where it has no url, as the client's own index."""
     file = ChannelFile.model_validate(_read(data / "channels.toml"))
     entry = next((c for c in file.channel if c.id == channel), None)
-    return (str(entry.style), entry.url) if entry and entry.url else None
+    if entry is None:  # one of those for each release of a product
+        entry = next((c for c in file.channel if c.of and channel.startswith(f"{c.id}-")), None)
+        version = channel.removeprefix(f"{entry.id}-") if entry else ""
+        return (str(entry.style), entry.url.replace("{of}", version)) if entry and entry.url else None
+    return (str(entry.style), entry.url) if entry.url else None
 
 
 def _read(path: Path) -> dict[str, Any]:
