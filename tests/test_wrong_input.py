@@ -33,6 +33,25 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
 
 
 @pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["which", "pytorch", "for", "a750", "on", "windows"], "resolve torch a750 windows"),
+        (["B580", "windows11"], "resolve B580 windows11"),
+        (["pip", "install", "torch", "xpu"], "resolve torch xpu"),
+        (["resolve", "comfyui", "batlemage", "win11"], "resolve comfyui battlemage win11"),
+        (["resolve", "max", "1100", "ubunto", "24.04", "pyhton", "3.12"], "resolve 'max 1100' 'ubuntu 24.04' 'python 3.12'"),
+        (["explain", "torch", "2.7", "intel", "extention", "for", "pytorch", "2.7.10"], "explain 'torch 2.7' 'ipex 2.7.10'"),
+    ],
+)
+def test_what_can_be_read_in_one_way_is_answered(words: list[str], meant: str, run: Runner) -> None:
+    """A missing command and a slip of one letter beside words that are understood need no second command: it is said."""
+    done = run(*words)
+    assert f"remark: read as compatkb {meant}\n" in done.err
+    assert done.code == 0
+    assert done.out
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         pytest.param(
@@ -66,9 +85,9 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
             ["resolve", "q9400", "ubuntu24.04"], "'q9400' is not in the data\n  GPUs, processors and", id="other-model"
         ),
         pytest.param(
-            ["which", "pytorch", "for", "a750", "on", "windows"],
-            "did you mean: compatkb resolve torch a750 windows\n",
-            id="sentence",
+            ["which", "pytorch", "for", "a750", "on", "plan9"],
+            "did you mean: compatkb resolve torch a750\n",
+            id="sentence-with-a-word-unknown",
         ),
         pytest.param(
             ["torch.xpu.is_available() returns False"],
@@ -88,7 +107,14 @@ def test_what_needs_posix_says_so_elsewhere(words: list[str], code: int) -> None
             ["resolve", "--glibc", "2.41"], "did you mean: compatkb resolve glibc==2.41\n", id="product-without-option"
         ),
         pytest.param(["resolve", "--torch", ">=2.5 <2.7"], "set apart by commas", id="clauses-without-comma"),
-        pytest.param(["B580", "windows11"], "did you mean: compatkb resolve B580 windows11", id="no-command-but-a-question"),
+        pytest.param(
+            ["B580", "windows11", "--index"], "did you mean: compatkb resolve B580 windows11", id="no-command-but-options"
+        ),
+        pytest.param(
+            ["resolve", "torch", "snapdragon", "windows11", "arm64"],
+            "use: compatkb resolve torch windows11 arm64",
+            id="one-word-outside-the-data",
+        ),
         pytest.param(["nonsense", "B580"], "see `compatkb --help`", id="no-command-and-no-question"),
         pytest.param(["resolv"], "did you mean: compatkb resolve\n", id="unknown-command"),
         pytest.param(["show", "torch", "2.13.9"], "has no version '2.13.9'", id="show-unknown-version"),

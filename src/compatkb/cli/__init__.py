@@ -108,8 +108,15 @@ def _answered(argv: list[str]) -> int:
     except TyperException as error:
         problem = describe(error)
         is_misspelt = "did you mean" in problem and len(" ".join(argv).split()) <= _LONGEST_COMMAND
-        if problem.startswith("unknown command") and not is_misspelt and (meant := _meant(argv)):
-            problem = problem.partition("\n")[0] + meant
+        if problem.startswith("unknown command") and not is_misspelt:
+            meant, is_whole = _meant(argv)
+            if is_whole:
+                from compatkb.cli.terminal import tell
+
+                tell(f"remark: read as {shlex.join(['compatkb', *meant])}")
+                return _answered(meant)
+            if meant:
+                problem = f"{problem.splitlines()[0]}\n  did you mean: {shlex.join(['compatkb', *meant])}"
         raise UsageError(problem) from None
     except Abort:
         raise KeyboardInterrupt from None
@@ -236,8 +243,8 @@ def _options_like(option: str, context: Any) -> list[str]:
     return [name for name in known if name.startswith(option)] or _near(option, known)
 
 
-def _meant(argv: Sequence[str]) -> str:
-    """Return the command that words without one may mean, as a line below the problem; empty where they mean nothing.
+def _meant(argv: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the command that words without one may mean, and whether all of them are a question; empty for none.
 
     What is understood of `which pytorch for a750` is a question to `resolve`, the line of an error one to `diagnose`, and a
     sentence about a product that has ended one to `migrate`.
@@ -257,7 +264,7 @@ def _meant(argv: Sequence[str]) -> str:
         meant = ["migrate", "."]
     elif diagnose(facts, typed, clock).candidates:
         meant = ["diagnose", typed]
-    return f"\n  did you mean: {shlex.join(['compatkb', *meant])}" if meant else ""
+    return meant, bool(read.words) and not read.aside and not any(word.startswith("-") for word in argv)
 
 
 def _is_product(name: str) -> bool:

@@ -1,5 +1,6 @@
 """Answers a request from the parameters of a command, however these were read."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,12 +9,13 @@ from compatkb.cli.profile import Profile, machine_profile
 from compatkb.cli.terminal import tell
 from compatkb.core.vocabulary import Verdict
 from compatkb.engine.answer import resolve as answer_of
-from compatkb.errors import UNKNOWN, UsageError
+from compatkb.errors import UNKNOWN, NewerError, UsageError
 from compatkb.headline_options import HEADLINES
 from compatkb.output import registry
 from compatkb.output.commands import shell_here
 from compatkb.output.presenter import present
 from compatkb.output.terminal import show
+from compatkb.request.lookup import OPERATORS
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 
@@ -22,10 +24,38 @@ if TYPE_CHECKING:
     from compatkb.store.reader import Snapshot
 
 EXPLAIN = "explain"
+_SENTENCE = 2
+"""Words from which on a slip in one of them is beyond doubt, since the others are understood."""
 
 
 def answer(command: str, given: Mapping[str, Any]) -> int:
-    """Answer a request, for this machine where no word is given; 0 an answer, 1 `does-not-work`, 7 `unknown`."""
+    """Answer a request, for this machine where no word is given; 0 an answer, 1 `does-not-work`, 7 `unknown`.
+
+    Words that are refused are read once more as a sentence with slips put right: if all of it is understood then, that is
+    said and answered, else what is understood stands in the error as a command.
+    """
+    try:
+        return _answered(command, given)
+    except UsageError as error:
+        words = given["words"] or ()
+        if len(words) < _SENTENCE or isinstance(error, NewerError):
+            raise
+        from compatkb.request.typed import reread
+
+        facts, clock = open_facts(given["data"], given["as_of"])
+        read = reread(facts, words, clock)
+        if not read.words or list(read.words) == list(words) or any(not OPERATORS.isdisjoint(word) for word in words):
+            raise
+        meant = shlex.join(["compatkb", command, *read.words])
+        if len(read.words) <= len(read.aside):
+            raise
+        if read.aside:
+            raise UsageError(f"{error}\n  use: {meant}") from None
+        tell(f"remark: read as {meant}")
+        return _answered(command, {**given, "words": list(read.words)})
+
+
+def _answered(command: str, given: Mapping[str, Any]) -> int:
     words, device, needs, here, form = (given[name] for name in ("words", "device", "needs", "here", "form"))
     stack, index, min_age = given["stack"], given["index"], given["min_age"]
     pins = pins_of(given)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from compatkb.core.clock import Clock
+from compatkb.core.names import slips
 from compatkb.core.record import NamedTuple
 from compatkb.errors import CompatkbError, UsageError
 from compatkb.request.lookup import OPERATORS, meanings, products_having
@@ -56,6 +57,26 @@ def read_typed(facts: Snapshot, text: str, clock: Clock) -> Typed:
         else:
             words.append(word)
     return Typed(tuple(words), tuple(aside))
+
+
+def reread(facts: Snapshot, words: Sequence[str], clock: Clock) -> Typed:
+    """Return what refused words of a command line say as a sentence, each slip of one letter in a name put right.
+
+    A word is put right where it begins no name, and one word of the names alone differs from it by a single letter.
+    """
+    texts = [*facts.products, *(product.name for product in facts.products.values())]
+    texts += [name for place in ("os", "hardware") if place in facts.products for name in facts.names(place).values()]
+    texts += [record["name"] for record in facts.guide_records("application")]
+    known = {part for text in texts for part in re.findall(r"[a-z]{5,}", text.lower())}
+
+    def right(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        if word in FILLING or facts.product(word) or any(each.startswith(word) for each in known):
+            return match[0]
+        near = [each for each in known if slips(word, each, 1) <= 1]
+        return near[0] if len(near) == 1 else match[0]
+
+    return read_typed(facts, re.sub(r"(?<![^\s])[A-Za-z]{5,}(?=[\d.]*t?(?:\s|$))", right, " ".join(words)), clock)
 
 
 def set_aside(word: str, error: CompatkbError) -> Aside:
@@ -122,7 +143,8 @@ class _Line:
         if (word.lower() in FILLING and not self.facts.product(word)) or re.fullmatch(r"\d+gb", word, re.IGNORECASE):
             return 1, ""
         for count in range(min(len(left), LONGEST), 0, -1):
-            if count > 1 and left[count - 1].lower() in _LINKING:
+            last = left[count - 1].lower()
+            if count > 1 and (last in _LINKING or (last in FILLING and self._name(" ".join(left[: count - 1]), count - 1))):
                 continue  # of `a750 on windows` no name is `a750 on`
             if name := self._name(" ".join(left[:count]), count):
                 if (product := self.facts.product(name)) and len(left) > count and _VERSION.fullmatch(left[count]):

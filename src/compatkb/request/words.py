@@ -19,8 +19,8 @@ _NEWEST = ("latest", "newest")
 """Words behind a product that say what is so anyhow: of what works, the newest comes first."""
 _FILLING = (
     "a am an and any are as at be best both can card compatible computer conda container could desktop do docker does "
-    "find for from get gib how i image images in install installation installed installing is it laptop latest life linked "
-    "lts machine matching me my need needs newest notebook of on only or out pc pip pip3 please run running set "
+    "find for from get gib has have how i image images in install installation installed installing is it laptop latest life "
+    "linked lts machine matching me my need needs newest notebook of on only or out pc pip pip3 please run running set "
     "should still support supported supports that the their these this to two upgrade upgrading use using uv version "
     "versions vs want what wheel wheels when which will with work working works you"
 )
