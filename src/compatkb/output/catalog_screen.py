@@ -423,7 +423,7 @@ def _brief(release: Content, end: str | None = None) -> tuple[str, ...]:
 def _notices(notices: list[Content]) -> str:
     """Return what is said of the security of releases: the first, and the names of a few more or how many there are."""
     first = next((notice["message"].rstrip(".") for notice in notices), "")
-    more = [notice["message"].partition(" ")[0] for notice in notices[1:] if notice["message"].startswith("CVE-")]
+    more = [notice["message"].partition(" ")[0].rstrip(":") for notice in notices[1:] if notice["message"].startswith("CVE-")]
     few = 0 < len(more) <= _FEW_NOTICES and len(more) == len(notices) - 1
     return f"{first}; {'also ' + ', '.join(more) if few else f'{len(notices) - 1} more'}: --why" if len(notices) > 1 else first
 

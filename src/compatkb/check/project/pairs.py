@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compatkb.check.project.alternatives import edit_of, fitting, shown
 from compatkb.check.project.environments import at
-from compatkb.check.project.indexes import sources_of
+from compatkb.check.project.indexes import index_option, sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, InstallPlan, supported_pythons
 from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
@@ -194,6 +194,10 @@ def _pin(
             fixed = next((e for e in near.stack.packages if e.product == rest.product), None)
             admitted = match is not None and bool(one.allowed.mask >> match.idx & 1) and not match.is_yanked(queries.day)
             text = fitting(one, match, exactly(rest), plan, queries) if match and admitted else None
-            if text and fixed and fixed.release == rest.release:
+            if match and text and fixed and fixed.release == rest.release:
+                sources = sources_of(plan, one.step, one.requirements[-1].requirement, queries)
+                if "+" in text and sources.known and match.channels and sources.channels.isdisjoint(match.channels):
+                    option = index_option(plan, one.step, next(iter(match.channels)), queries)
+                    return f"write {text} and add {option}" if option else None, ()
                 return f"write {text}", edit_of(one, text) if near.stack.level == Certainty.CERTAIN else ()
     return None, ()
