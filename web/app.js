@@ -134,16 +134,20 @@
     for (const [name, value] of Object.entries(found)) given.set(name, value);
     return keyOfQuery(given.toString());
   };
-  const fromSheet = async (key, url, push) => {
+  const sheetPage = async (key) => {
     const { lines, pages } = await file("sheet");
-    if (!pages || !pages[key]) return false;
+    if (!pages || !pages[key]) return null;
     let line = "";
     const whole = lines.map(([shared, rest]) => { line = line.slice(0, shared) + rest; return line; });
     const [title, ...main] = pages[key].map((n) => whole[n]);
     const made = document.implementation.createHTMLDocument(title);
     made.head.insertAdjacentHTML("beforeend", `<meta name="build" content="${build}">`);
     made.body.innerHTML = `<main id="main">${main.join("")}</main>`;
-    return swap(made, url, { push, focus: push });
+    return made;
+  };
+  const fromSheet = async (key, url, push) => {
+    const made = await sheetPage(key);
+    return Boolean(made) && swap(made, url, { push, focus: push });
   };
   const unwritten = async (url, push) => {
     const query = new URL(url, location.href).search.slice(1);
@@ -218,11 +222,29 @@
   addEventListener("click", (event) => {
     const button = event.target.closest(".copy");
     if (button) { copy(button); return; }
-    const link = event.target.closest("a[data-q]");
+    const link = event.target.closest("a[data-q], a.cell[href]");
     if (!link || disk || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    go(link.href);
+    if (link.matches(".cell")) under(link).catch(() => location.assign(link.href)); else go(link.href);
   });
+  // ---- a cell of a map: verdict and command under it
+  const under = async (cell) => {
+    const made = isAsk(cell.href) && body.dataset.written ? await sheetPage(keyOfQuery(new URL(cell.href).search))
+      : new DOMParser().parseFromString(await (await fetch(cell.href)).text(), "text/html");
+    const answer = made && made.getElementById("answer");
+    if (!answer) { location.assign(cell.href); return; }
+    for (const part of answer.querySelectorAll("dl, .folds, .two > div + div, .then, .quiet, a.src")) part.remove();
+    answer.insertAdjacentHTML("beforeend", "<p><a>The whole answer</a></p>");
+    answer.lastElementChild.firstElementChild.href = cell.href;
+    fix(answer, new URL(cell.href));
+    answer.id = "under";
+    for (const old of document.querySelectorAll("#under, .cell[aria-current]")) if (old.id) old.remove(); else old.removeAttribute("aria-current");
+    cell.setAttribute("aria-current", "true");
+    cell.closest(".scroll").after(answer);
+    furnish();
+    say(answer.querySelector("h1").textContent);
+    answer.scrollIntoView({ block: "nearest" });
+  };
   let turning;
   let typing = false;
   for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, (event) => { typing = kind === "keydown" && event.key !== "Enter"; }, true);
@@ -404,7 +426,7 @@
     body.dataset.shown = link.href;
     history.replaceState(null, "", home);
     const now = document.querySelector("#row-os + .seg a.on");
-    if (now) now.classList.add("guess");
+    if (now) { now.classList.add("guess"); now.href = link.href; }  // to press it is to say so
   };
 
   if (!disk) fix(document, location.href);

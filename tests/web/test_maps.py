@@ -48,6 +48,16 @@ def test_cells_say_what_the_answer_says(static_site: Site) -> None:
             assert bool(cell.release) == (view.is_positive and view.verdict != Verdict.DOES_NOT_WORK)
 
 
+def test_a_map_has_what_stands_beside(static_site: Site) -> None:
+    """A map by Python has old Pythons too, and the release of another route that goes with each series."""
+    page = data_pages.matrix_page(static_site)
+    head, _, rest = page.partition('aria-label="PyTorch on Intel GPU, by Python"')[2].partition("</thead>")
+    assert re.findall(r'<th scope="col">([^<]*)', head)[-2:] == ["3.9", "with IPEX"]
+    row = re.search(r'<th scope="row">2\.8</th>(.*?)</tr>', rest)
+    assert row
+    assert re.findall(r'class="cell ([\w-]+)"[^>]*>([^<]*)', row[1])[-1] == ("works-with-warnings", "✓ 2.8.10")
+
+
 def test_pages_of_releases_and_images_speak_words(static_site: Site) -> None:
     """A release says how long it is supported or what replaces it, without operators; what an image holds, without marks."""
     running = data_pages.release_page(static_site, "torch", "2.8.0", "products/torch/2.8.0.html")

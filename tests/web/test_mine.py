@@ -123,3 +123,15 @@ def test_the_page_judges_in_place(live: str, watched: Any) -> None:
     assert page.locator(".bar strong").first.inner_text() == "1 error, 1 info"
     assert page.locator(".lines .error .n").all_inner_texts() == ["2"]
     assert page.locator(".lines .error > .sign").inner_text() == "✗"
+
+
+def test_what_is_mended_together_is_written_out(asker: Asker) -> None:
+    """Where no single edit is certain, the pins that are mended together make the mended file; names of any spelling."""
+    index = "--extra-index-url https://download.pytorch.org/whl/xpu\ntorch==2.7.0+xpu\n"
+    project = '[project]\nname = "x"\ndependencies = ["torch==2.1.0", '
+    for text, mended in (
+        (f"{index}torchvision==0.21.0+xpu\n", f"{index}torchvision==0.22.0+xpu\n"),
+        (f'{project}"NumPy>=2"]\n', f'{project}"numpy==1.26.4"]\n'),
+    ):
+        mine = judge_text(asker.facts, asker.clock, text)
+        assert (mine.ways[0].title, mine.ways[0].text) == ("smallest change", mended)

@@ -253,6 +253,19 @@ def test_impossible_choices_say_why(live: str, watched: Any) -> None:
 
 
 @pytest.mark.long
+def test_a_cell_shows_its_command_under_the_map(live: str, watched: Any) -> None:
+    """By keyboard a cell of a map puts verdict and command under it, one at a time, and leads to the whole answer."""
+    page = watched().show(f"{live}matrix.html")
+    for place, said in ((3, "torch 2.8.0+xpu on Intel GPU, Python 3.12"), (7, "torch 2.8.0+xpu with IPEX 2.8.10+xpu")):
+        page.locator("tr", has=page.locator("th", has_text="2.8")).first.locator("a.cell").nth(place).press("Enter")
+        page.wait_for_function("(said) => document.querySelector('#under h1')?.textContent.includes(said)", arg=said)
+        assert page.locator("#under pre:visible").first.inner_text().startswith("python -m pip install torch==2.8.0")
+        assert page.locator("#under").count() == page.locator(".cell[aria-current]").count() == 1
+    page.get_by_role("link", name="The whole answer").click()
+    page.wait_for_function(TITLED, arg="with IPEX 2.8.10+xpu")
+
+
+@pytest.mark.long
 def test_other_words_find_the_written_page(address: str, watched: Any) -> None:
     """An address that asks what a page was written for leads to that page; so do the links of older sites."""
     page = watched().show(f"{address}ask.html?torch=2.8&device=xpu&os=")

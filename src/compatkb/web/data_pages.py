@@ -18,7 +18,7 @@ from compatkb.web.asker import Record
 from compatkb.web.choices import SHORT
 from compatkb.web.pages import SIGNED, Site
 from compatkb.web.questions import PageQuestion
-from compatkb.web.systems import RECENT_PYTHONS, WSL, file_name, gpu_path, release_path
+from compatkb.web.systems import WSL, file_name, gpu_path, release_path
 
 ROLES = {
     "package": "Packages",
@@ -161,8 +161,8 @@ def _advisories(site: Site, product: str, version: str) -> list[Record]:
     ]
 
 
-MAPPED = 10
-"""So many of the newest series are on a map."""
+MAPPED, MAPPED_PYTHONS = 10, 7
+"""So many of the newest series and Pythons are on a map."""
 MEANINGS = {
     "works": "Every step that matters is stated by a primary source or was observed, and none is denied.",
     "works-with-warnings": "The same, with something to know before you use it: an end of life, a security issue, a preview.",
@@ -181,27 +181,30 @@ class MapCell(NamedTuple):
     release: str = ""
 
 
-def cell_of(site: Site, question: PageQuestion) -> MapCell:
-    """Return the cell of a question; one that is given up is unknown."""
+def cell_of(site: Site, question: PageQuestion, product: str = "") -> MapCell:
+    """Return the cell of a question with the release of a product, else of the main one; what is given up is unknown."""
     try:
         view = site.asker.brief(question)
     except CompatkbError:
         return MapCell(question, "unknown")
-    build = view.best.build_of(site.main) if view.best and view.is_positive else None
+    build = view.best.build_of(product or site.main) if view.best and view.is_positive else None
     return MapCell(question, view.verdict, build.release if build else "")
 
 
 def matrix_page(site: Site) -> str:
     """Return the maps: each series with each Python by device, and with each family of GPUs by system."""
     form, main = site.asker.form, site.facts.products[site.main]
-    pythons, series = form.pythons[: -RECENT_PYTHONS - 1 : -1], form.series[:MAPPED]
+    pythons = form.pythons[: -MAPPED_PYTHONS - 1 : -1]
     maps = []
     for device in form.usual:
-        alone = PageQuestion(devices=(device.id,))
-        rows = [
-            (name, [cell_of(site, alone.fix(site.main, name).fix("python", python)) for python in pythons]) for name in series
-        ]
-        maps.append((f"{main.name} on {device.label}, by Python", pythons, rows))
+        beside = {r.provider for r in site.facts.routes if device.id in r.devices and r.provider != site.main}
+        rows = []
+        for name in form.series[:MAPPED]:
+            at = PageQuestion(devices=(device.id,)).fix(site.main, name)
+            cells = [cell_of(site, at.fix("python", python)) for python in pythons]
+            rows.append((name, [*cells, *(cell_of(site, at._replace(words=(other,)), other) for other in sorted(beside))]))
+        heads = [*pythons, *(f"with {site.facts.products[other].label}" for other in sorted(beside))]
+        maps.append((f"{main.name} on {device.label}, by Python", heads, rows))
     graphics = form.graphics
     for place in form.foremost:
         heads = [short_name(value.label) for value in graphics]

@@ -1,6 +1,7 @@
 """Check mine: a pasted text as `check`, `migrate` or `diagnose` judge it, with what is said of each of its lines."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import partial
 
@@ -123,10 +124,10 @@ def _of_file(document: TextDocument, report: CheckReport, asked: CheckContext) -
     for finding in report.findings:
         by_line.setdefault(finding.line, []).append(finding)
     lines = [MineLine(n, line, tuple(by_line.get(n, ()))) for n, line in enumerate(document.text.splitlines(), 1)]
-    sets: dict[tuple[str, str], list[str]] = {}
+    sets: dict[tuple[str, str], list[int]] = {}
     for finding in report.findings:
         if finding.environment and finding.fix:
-            sets.setdefault((finding.environment, finding.fix), []).append(str(finding.line))
+            sets.setdefault((finding.environment, finding.fix), []).append(finding.line)
     leaving: Judge = partial(migrate, asked=asked, device=asked.scope.device)
     ways = [
         _mended("smallest change", document, report, judge, judge),
@@ -134,21 +135,51 @@ def _of_file(document: TextDocument, report: CheckReport, asked: CheckContext) -
     ]
     known = {document.text}
     told = []
+    if ways[0].text == document.text and (moved := _pinned(document, sets)) != document:
+        after = judge([moved])
+        if _weight(after) < _weight(report):  # what is mended together is written out where that is all
+            ways[0] = _mended("smallest change", document, after, judge, judge, moved)
     for way in ways:
         if way.text not in known:
             known.add(way.text)
             told.append(way)
     counts = count_text(report.findings) if report.findings else "no findings"
-    places = tuple((f"line {', '.join(dict.fromkeys(at))}: {environment}", fix) for (environment, fix), at in sets.items())
+    places = tuple(
+        (f"line {', '.join(dict.fromkeys(map(str, at)))}: {environment}", fix) for (environment, fix), at in sets.items()
+    )
     return Mine(
         document.path, tuple(lines), counts, tuple(by_line.get(0, ())), places, tuple(told),
         command=f"compatkb check {document.path}",
     )  # fmt: skip
 
 
-def _mended(title: str, document: TextDocument, report: CheckReport | None, edit: Judge, judge: Judge) -> Mended:
-    """Return a text with every edit of one judge in place, and what the other still finds in it."""
-    outcome = fixed(report or edit([document]), [document], edit)
+def _weight(report: CheckReport) -> tuple[int, int]:
+    """Return how many errors and how many findings a text has."""
+    return sum(finding.level == Severity.ERROR for finding in report.findings), len(report.findings)
+
+
+def _pinned(document: TextDocument, sets: Mapping[tuple[str, str], Iterable[int]]) -> TextDocument:
+    """Return a text with the pins of what is mended together, in the lines that name their packages."""
+    lines = document.text.splitlines(keepends=True)
+    for (_, fix), at in sets.items():
+        for pin in (line.split()[0] for line in fix.splitlines() if "==" in line):
+            name = re.sub("[-_.]+", "[-_.]+", re.sub(r"[^\w.-].*", "", pin))
+            named = re.compile(rf"(?<![\w.-]){name}(?:\s*[<>=!~]=?\s*[^\s;,\"'\\#]+,?)+", re.IGNORECASE)
+            for number in at:
+                lines[number - 1] = named.sub(pin, lines[number - 1])
+    return TextDocument(document.path, "".join(lines))
+
+
+def _mended(
+    title: str,
+    document: TextDocument,
+    report: CheckReport | None,
+    edit: Judge,
+    judge: Judge,
+    begun: TextDocument | None = None,
+) -> Mended:
+    """Return a text, or one that is begun, with every edit of one judge in place, and what the other still finds in it."""
+    outcome = fixed(report or edit([document]), [begun or document], edit)
     after = outcome.documents[document.path]
     left = judge([after]).findings
     said = f"{count_text(left)} left" if left else "no findings left"
