@@ -188,6 +188,7 @@ def _near(product: str, version: str, queries: ProjectQueries, asked: frozenset[
     indexes = frozenset(queries.facts.indexes)
     kept = [e for e in queries.facts.elements(product) if not e.is_yanked(queries.day) and indexes.intersection(e.channels)]
     there = [e for e in kept if asked.intersection(e.channels)] or kept
+    there = [e for e in there if e.certain] or there
     builds = [e.version for e in kept if e.release == version.partition("+")[0]]
     if "+" in version and builds:
         return ", ".join(builds)
@@ -286,7 +287,7 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
         builds = queries.elements(allowed.product, allowed.mask)
         text = f"it needs Python {builds[-1].requires_python}"
         denial = Denial(text, "stated", cited(queries, builds[-1]), frozenset((allowed.product,)), ())
-    if pythons and not denial and installed.requirements:
+    if pythons and not denial and installed.requirements and installed.tool != "conda":  # whose channels are no indexes
         denial = queries.denial([_on_indexes(plan, installed, queries)], pythons)
     if denial and ("python" in denial.products or denial.products == {allowed.product}):
         beside = (plan.final.get(product) for product in denial.products - {allowed.product})
