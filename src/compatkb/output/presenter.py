@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from compatkb.core.names import is_free_threaded
@@ -19,7 +21,7 @@ from compatkb.output.causes import Causes
 from compatkb.output.disputes import DisputeFinder
 from compatkb.output.evidence import Evidence, claims_of
 from compatkb.output.issue_text import spec_in_words, stack_issues
-from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, series_of, value_of
+from compatkb.output.labels import ARCH, DEVICE, HARDWARE, PYTHON, SYSTEM, Names, series_of, value_of
 from compatkb.output.machine import MachineText, tightest
 from compatkb.output.things import (
     BuildView,
@@ -240,7 +242,8 @@ class Presenter(Causes):
             tuple(self._needs(stack)), required,
             f"{device.needs}; no minimum version is known" if unknown and not required and device and device.needs else "",
             tuple((facts.products[product], spec) for product, spec in stack.bounds),
-            tuple(map(self.warned, stack.warnings)), tuple(self._ending(request)), lambda: stack_issues(self, stack, request),
+            tuple(map(self.warned, stack.warnings)), self._elsewhere(request, stack, route.provider),
+            tuple(self._ending(request)), lambda: stack_issues(self, stack, request),
             tuple(map(self.offered, stack.features)),
             next((each for each in recipes if each.product in {build.product.id for build in builds if build.named}), None),
             tuple(pin for each in recipes for pin in each.waives), device.proof if device else None,
@@ -290,6 +293,19 @@ class Presenter(Causes):
             if product.shown and product.id != HARDWARE and values and not self.request.pin(product.id):
                 names = [v for v in values if v[:1].isalnum()] or list(values)
                 yield product, shortened(names).replace(", ", " or ")
+
+    def _elsewhere(self, request: Request, stack: Stack, provider: str) -> str:
+        """Return what the default architecture has of a provider, where systems mean another one that nobody named."""
+        facts, pin, usual = self.facts, request.pin(ARCH), self.facts.products[ARCH].default or ""
+        if pin is None or pin.exact or usual in stack.arch:
+            return ""
+        cells = facts.dimension_cells(ARCH, 1 << facts.grid[ARCH].index(usual))
+        cells &= reduce(or_, (facts.dimension_cells(SYSTEM, 1 << facts.grid[SYSTEM].index(name)) for name in stack.os))
+        there = [e for e in facts.elements(provider) if e.installable and e.channels and (e.certain | e.inferred) & cells]
+        names = Names(facts)
+        assumed, other = ", ".join(names.values(ARCH, stack.arch)), names.value(ARCH, usual)
+        newest = f"{names.label(provider)} {there[-1].version} is the newest" if there else "there is none"
+        return f"{assumed} is assumed; on {other} (Intel) {newest}: add {usual} to the question"
 
     def _ending(self, request: Request) -> Iterator[str]:
         """Yield the systems and Pythons that a request fixes and that have ended, or do so within weeks."""

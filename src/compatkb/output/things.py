@@ -206,6 +206,7 @@ class StackView:
     unbounded_need: str  # what its device needs where no version of it is known or asked for
     bounds: tuple[tuple[Product, str], ...]  # products outside the stack, and what they must be
     warnings: tuple[Warned, ...]
+    elsewhere: str  # the newest release on the architecture that was not named, where another one is assumed
     ending: tuple[str, ...]  # systems and Pythons that the request fixes and that end: no matter of the packages
     look_for_issues: Callable[[], tuple[StackIssue, ...]] = hidden()
     features: tuple[Offered, ...]

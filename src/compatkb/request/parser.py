@@ -154,7 +154,7 @@ class _WordReader:
         asked = [name for n, name in enumerate(grid) if named and named.mask >> n & 1]
         meant = self.facts.arch_on(asked, families.pop())
         if meant and list(meant) != asked:
-            pins["arch"] = Pin("arch", " or ".join(meant), sum(1 << grid.index(name) for name in meant))
+            pins["arch"] = Pin("arch", " or ".join(meant), sum(1 << grid.index(name) for name in meant), exact=bool(asked))
 
     def need(self, name: str) -> Pin:
         feature = find_feature(self.facts, name)

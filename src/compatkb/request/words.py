@@ -108,8 +108,9 @@ class _Words:
                 continue
             if pair := self.platform(text):
                 return count, pair
-            if len(read := places_named(self.facts, text, joined=count > 1)) == 1:
-                return count, [(read[0], text)]
+            read = places_named(self.facts, text, joined=count > 1)
+            if len(read) == 1 or set(read) == {"os", "arch"}:  # an Intel Mac is a system and an architecture
+                return count, [(place, text) for place in read]
         return 1, []
 
     def _is_python(self, text: str) -> bool:
