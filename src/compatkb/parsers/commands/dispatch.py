@@ -159,6 +159,8 @@ def _reader(head: str, words: Sequence[Word]) -> tuple[_Reader | None, Sequence[
         return tools.conda, words[1:], "conda"
     if head in ("poetry", "pdm", "pipenv", "pipx"):
         return tools.project, words[1:], head
+    if head == "virtualenv" or values[1:3] == ["-m", "virtualenv"]:
+        return tools.virtualenv, words[1:], head
     if head in _SYSTEM:
         return tools.system, words[1:], _SYSTEM[head]
     if head in tools.CONTAINER_TOOLS:

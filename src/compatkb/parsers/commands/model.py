@@ -97,7 +97,7 @@ def active(scope: CommandScope, group: str) -> str:
 
 def environment_of(path: str) -> str:
     """Return the environment that a path of its Python or of a program in it means."""
-    return re.sub(r"/(?:bin|Scripts)(?:/[^/]*)?$", "", path)
+    return re.sub(r"^\./|/(?:bin|Scripts)(?:/[^/]*)?$", "", path)
 
 
 class Invocation(NamedTuple):
@@ -203,6 +203,15 @@ def add_python(run: Invocation, word: Word) -> None:
     version = re.fullmatch(r"(?:cpython-?|python)?(\d+\.\d+(?:\.\d+)?)t?", word.value)
     if version and not word.open:
         run.state(PythonUse, word, specifier=python_specifier(version[1]), runs=True)
+
+
+def add_runner(run: Invocation, words: Sequence[Word]) -> None:
+    """Add the Python that a command is run by, as its name has it (python3.12, pip3.12) or its first option (py -3.12)."""
+    for word in words[:2]:
+        version = re.fullmatch(r"(?:.*[/\\])?(?:python|pip)(\d\.\d+)t?(?:\.exe)?|-(\d\.\d+)(?:-\d+)?", word.value)
+        if version and not word.open and (version[1] or words[0].value == "py"):
+            run.state(PythonUse, word, specifier=python_specifier(version[1] or version[2]), runs=True)
+            return
 
 
 def add_requirement(run: Invocation, word: Word) -> None:

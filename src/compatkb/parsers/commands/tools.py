@@ -5,21 +5,20 @@ from collections.abc import Sequence
 
 from compatkb.core.names import normal
 from compatkb.parsers.commands.model import (
-    PYTHON,
     CommandOptions,
     Invocation,
     add_index,
     add_python,
     add_requirement,
+    add_runner,
     conda_requirement,
     environment_of,
     installed,
     names,
-    python_specifier,
     sort_words,
 )
 from compatkb.parsers.requirement import from_poetry, is_name
-from compatkb.parsers.statement import PythonUse, Requirement, SystemPackage, Word, image_use
+from compatkb.parsers.statement import Requirement, SystemPackage, Word, image_use
 
 _ENVIRONMENTS = ("--target", "-t", "--prefix", "--root", "--python", "-p")
 CONTAINER_TOOLS = frozenset(("docker", "podman", "nerdctl", "singularity", "apptainer", "buildah"))
@@ -61,6 +60,7 @@ def pip(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     elif verb in ("install", "download", "wheel", "sync", "compile"):
         run = _elsewhere(run, verb, options)
         run.act(whole[0], verb, options.given)
+        add_runner(run, whole)
         installed(run, options, rest, files=verb in ("sync", "compile"))
 
 
@@ -148,6 +148,16 @@ def ran(run: Invocation, words: Sequence[Word], whole: Sequence[Word]) -> None:
     """Note a Python that runs something: what it imports comes after what was installed before."""
     given = tuple(word.value for word in words[1:4])
     run.act(whole[0], "run", given)
-    version = PYTHON.fullmatch(words[0].value)
-    if version and version[1] and "." in version[1] and not words[0].open:
-        run.state(PythonUse, words[0], specifier=python_specifier(version[1].rstrip("t")), runs=True)
+    add_runner(run, words)
+    if "venv" in given and (made := [word for word in sort_words(words[given.index("venv") + 2 :]).rest if not word.open]):
+        add_runner(run.inside(environment_of(made[0].value)), words)
+
+
+def virtualenv(run: Invocation, words: Sequence[Word], _: Sequence[Word]) -> None:
+    """Read a command of virtualenv: the Python of the environment that it makes."""
+    options = sort_words(words)
+    for name, word in options.valued:
+        if name in ("-p", "--python"):
+            add_python(run, word)
+            for made in options.rest[:1]:
+                add_python(run.inside(environment_of(made.value)), word)
