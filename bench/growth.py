@@ -13,7 +13,7 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from datetime import date
 from itertools import islice
@@ -34,7 +34,8 @@ from compatkb.request.lookup import find_product
 from compatkb.request.parser import make_request
 from compatkb.store.cache import locate
 from compatkb.store.reader import Snapshot
-from compatkb.store.rows import ROWS, form_of
+from compatkb.store.records import part_of
+from compatkb.store.rows import form_of, read_mask, write_mask
 from compatkb.store.tables import TABLES, unpacked_rows
 
 SIZES = (1, 3, 10, 30)
@@ -82,7 +83,8 @@ def _of_all(row: Row, sizes: Mapping[str, int], times: int) -> Row:
     size = sizes.get(row.get("to", ""), 0)
     if not size or row["of"] in sizes:
         return row
-    return {**row, "to_mask": f"{sum(int(row['to_mask'], 16) << size * generation for generation in range(times)):x}"}
+    mask = sum(read_mask(row["to_mask"]) << size * generation for generation in range(times))
+    return {**row, "to_mask": write_mask(mask), "to_part": part_of(mask)}
 
 
 def _rows(db: sqlite3.Connection, table: str) -> Iterator[Row]:
@@ -103,12 +105,14 @@ def _later(table: str, row: Row, generation: int, sizes: Mapping[str, int]) -> R
     """Return the row of a later generation: its versions, sets and numbers moved up."""
     new = dict(row)
     for column, owner in MASKS.get(table, {}).items():
-        new[column] = f"{int(row[column], 16) << generation * sizes.get(row[owner], 0):x}"
+        new[column] = write_mask(read_mask(row[column]) << generation * sizes.get(row[owner], 0))
     for column in ("version", "release", "word"):
         if column in row:
             new[column] = _version(row[column], generation)
     if table == "element":
         new["idx"] += generation * sizes[row["product"]]
+    if table == "edge":
+        new |= {"part": part_of(read_mask(new["of_mask"])), "to_part": part_of(read_mask(new["to_mask"]))}
     for column in ("id", "edge", "position"):
         if column in row:
             new[column] += generation * 1_000_000
@@ -126,11 +130,16 @@ class Counted(Snapshot):
     read = 0
 
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Count the rows; those of a packed table count as the records for which they stand."""
+        """Count the rows."""
         rows = super().select(query, *values)
-        packed = query.startswith("select") and f"[{ROWS}]" in query
-        self.read += sum(int(row[-1][1 : row[-1].index(",")]) for row in rows) if packed else len(rows)
+        self.read += len(rows)
         return rows
+
+    def made(self, kind: Callable[..., Any], rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Count the records for which rows of a packed table stand."""
+        records = super().made(kind, rows)
+        self.read += len(records) if form_of(kind).packed_by else 0
+        return records
 
 
 def ask(facts: Snapshot, question: Question) -> None:

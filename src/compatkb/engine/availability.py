@@ -51,12 +51,13 @@ class Availability:
         facts: Snapshot,
         edges: Callable[[str, str], tuple[Edge, ...]],
         edges_from: Callable[[str, int, str], tuple[Edge, ...]],
+        speaks: Callable[[str, str], bool],
         as_of: int,
         lists_until: int,
         glibc: str | None = None,
     ) -> None:
         """Hold what products and their elements say of others, and the days; see `context.Context`."""
-        self.facts, self._edges, self._edges_from = facts, edges, edges_from
+        self.facts, self._edges, self._edges_from, self._speaks = facts, edges, edges_from, speaks
         self._as_of, self._lists_until = as_of, lists_until
         # Where runtimes exclude each other, by members, whether only firm ones count, and the platforms that are asked about.
         self.runtime_conflicts: dict[tuple[tuple[tuple[str, int], ...], bool, PlatformSet], PlatformSet] = {}
@@ -105,10 +106,26 @@ class Availability:
         groups, seen = self._alike.setdefault(key, {}), self._seen.get(key, 0)
         if fresh := candidates & ~seen:
             self._seen[key] = seen | candidates
-            for idx in newest_first(fresh):
-                support = self.support(product, idx, waived)
-                groups[support] = groups.get(support, 0) | 1 << idx
+            for alike in self._like(product, fresh, waived):
+                support = self.support(product, alike.bit_length() - 1, waived)
+                groups[support] = groups.get(support, 0) | alike
         return groups
+
+    def _like(self, product: str, elements: ElementSet, waived: frozenset[str]) -> Iterator[ElementSet]:
+        """Yield listed elements of a product in sets of those that can be at the same places, as far as columns tell."""
+        if not elements & (elements - 1):
+            yield elements
+            return
+        said = [edge for one in self._limiting(product) if one not in waived for edge in self._edges(one, product)]
+        speaking = [one for one in self._limiting(product) if one not in waived and self._speaks(product, one)]
+        for each in self.facts.elements(product).groups("certain", "inferred", "floors", "complete", "by").values():
+            alike = [each & elements]
+            for edge in said:
+                alike = [part for group in alike for part in (group & excluded_by(edge), group & ~excluded_by(edge)) if part]
+            for group in alike:
+                own = [idx for idx in newest_first(group) if any(self._edges_from(product, idx, one) for one in speaking)]
+                rest = group & ~sum(1 << idx for idx in own)
+                yield from (*(1 << idx for idx in own), *((rest,) if rest else ()))
 
     def _wheels(self, element: Element) -> tuple[PlatformSet, PlatformSet, PlatformSet]:
         """Return the platforms of an element's wheels: seen, inferred, and unknown for want of a platform tag."""
@@ -164,7 +181,7 @@ class Availability:
     @memoized
     def _limiting(self, product: str) -> tuple[str, ...]:
         """Return the dimensions of which a product says something, or that say something of it."""
-        return tuple(one for one in PLATFORM if self._edges(product, one) or self._edges(one, product))
+        return tuple(one for one in PLATFORM if self._speaks(product, one) or self._speaks(one, product))
 
     @memoized
     def denied_to_all(self, product: str, every: ElementSet, waived: frozenset[str]) -> PlatformSet:

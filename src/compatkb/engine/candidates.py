@@ -1,6 +1,6 @@
 """The elements of products that are candidates for a device on a day, and properties of each: yanked, ended, age."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
@@ -8,7 +8,7 @@ from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import Role
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import UNBUILT, Advisory, Element, ElementSet, PlatformSet
+from compatkb.store.records import PREVIEWS, UNBUILT, Advisory, ElementSet, PlatformSet
 
 NEUTRAL = (0,)
 """The glibc of wheels that hold nothing compiled."""
@@ -47,10 +47,6 @@ def union(reasons: Iterable[Reason]) -> ElementSet:
     return reduce(or_, (elements for _, elements in reasons), 0)
 
 
-def _mask(elements: Iterable[Element]) -> ElementSet:
-    return reduce(or_, (1 << element.idx for element in elements), 0)
-
-
 class Candidates:
     """The elements of products, for a device; days are ordinals."""
 
@@ -70,36 +66,30 @@ class Candidates:
     def _is_unbuilt(self, product: str) -> bool:
         return self.facts.products[product].role in UNBUILT
 
-    def _those(self, product: str, good: Callable[[Element], bool]) -> ElementSet:
-        """Return the elements of a product of which something is true."""
-        return _mask(filter(good, self.facts.elements(product)))
-
     @memoized
     def refused(self, product: str) -> tuple[Reason, ...]:
         """Return the elements that cannot be installed for this device or on this day, by why; first what counts most."""
         role, until, elements = self.facts.products[product].role, self._uploaded_until, self.facts.elements(product)
-        of_a_device = role not in UNBUILT or role == Role.DIMENSION
-        absent = [element for element in elements if not element.installable]
-        far: list[Element] = []
-        if (channels := self._channels) is not None:
-            far = [element for element in elements if element.channels and channels.isdisjoint(element.channels)]
+        device, channels, is_dimension = self.device, self._channels, role == Role.DIMENSION
+        of_a_device = role not in UNBUILT or is_dimension
+        others = elements.where(lambda names: device not in names and (not is_dimension or names), "devices")
+        absent = elements.where(lambda installable: not installable, "installable")
+        far = elements.where(lambda names: names and channels.isdisjoint(names), "channels") if channels is not None else 0
+        last = until if until is not None and role not in (Role.DIMENSION, Role.FEATURE) else None
 
-        def is_for_others(element: Element) -> bool:
-            return self.device not in element.devices and (role != Role.DIMENSION or bool(element.devices))
+        def staged(stage: str) -> ElementSet:
+            return elements.where(lambda own: own == stage, "stage")
 
-        dated = elements if until is not None and role not in (Role.DIMENSION, Role.FEATURE) else ()
         return (
-            ("device", _mask(filter(is_for_others, elements)) if of_a_device else 0),
-            ("source-only", _mask(element for element in absent if element.stage == "source-only")),
-            ("tag-only", _mask(element for element in absent if element.stage == "tag-only")),
-            ("no-build", _mask(absent)),
-            ("not-yet", _mask(e for e in elements if e.since is not None and e.since > self.as_of)),
-            (
-                "too-new",
-                _mask(e for e in dated if (e.by or e.since or 0) > (until or 0)),
-            ),  # or it may be: the day is not known
-            ("from-source", _mask(element for element in far if element.stage == "from-source")),
-            ("elsewhere", _mask(far)),
+            ("device", others if of_a_device else 0),
+            ("source-only", absent and absent & staged("source-only")),
+            ("tag-only", absent and absent & staged("tag-only")),
+            ("no-build", absent),
+            ("not-yet", elements.where(lambda since: since is not None and since > self.as_of, "since")),
+            # or it may be: the day is not known
+            ("too-new", elements.where(lambda by, since: (by or since or 0) > last, "by", "since") if last is not None else 0),
+            ("from-source", far and far & staged("from-source")),
+            ("elsewhere", far),
         )
 
     @memoized
@@ -110,27 +100,28 @@ class Candidates:
     @memoized
     def yanked(self, product: str) -> ElementSet:
         """Return the elements that were yanked by this day."""
-        return self._those(product, lambda element: element.yank_by is not None and element.yank_by <= self.as_of)
+        return self.facts.elements(product).where(lambda by: by is not None and by <= self.as_of, "yank_by")
 
     @memoized
     def _maybe_yanked(self, product: str) -> ElementSet:
-        return self._those(product, lambda element: element.may_be_yanked(self.as_of))
+        elements, as_of = self.facts.elements(product), self.as_of
+        return elements.where(lambda after, by: by is not None and (after or 0) <= as_of, "yank_after", "yank_by")
 
     @memoized
     def _ended(self, product: str) -> ElementSet:
-        return self._those(product, lambda element: element.has_ended(self.today))
+        return self.facts.elements(product).where(lambda eol: eol is not None and eol < self.today, "eol")
 
     @memoized
     def foreign(self, product: str) -> ElementSet:
         """Return the builds for devices that no route serves: they are there for those who pin them."""
-        return self._those(product, lambda element: element.foreign)
+        return self.facts.elements(product).where(bool, "foreign")
 
     @memoized
     def refusing(self, product: str, patch: str) -> ElementSet:
         """Return the elements whose Requires-Python excludes a patch release of Python."""
         from compatkb.core.versions import admits_python  # most questions name no patch release
 
-        return self._those(product, lambda e: bool(e.requires_python) and not admits_python(e.requires_python, patch))
+        return self.facts.elements(product).where(lambda spec: spec and not admits_python(spec, patch), "requires_python")
 
     @memoized
     def presumed(self, product: str, idx: int) -> PlatformSet:
@@ -184,11 +175,8 @@ class Candidates:
     @memoized
     def only_beside(self, product: str) -> tuple[tuple[frozenset[str], ElementSet], ...]:
         """Return the elements that are of use only beside other products, by those products."""
-        elements_by_products: dict[frozenset[str], ElementSet] = {}
-        for element in self.facts.elements(product):
-            if element.only_with:
-                elements_by_products[element.only_with] = elements_by_products.get(element.only_with, 0) | 1 << element.idx
-        return tuple(elements_by_products.items())
+        by_products = self.facts.elements(product).groups("only_with")
+        return tuple((others, elements) for (others,), elements in by_products.items() if others)
 
     @memoized
     def warnings(self, product: str, idx: int) -> int:
@@ -210,7 +198,7 @@ class Candidates:
         return (
             self._maybe_yanked(product),
             0 if role == Role.LEAF else self._ended(product),
-            self._those(product, lambda element: element.is_preview),
+            self.facts.elements(product).where(PREVIEWS.__contains__, "stage"),
             *(advisory.mask for advisory in self._advice(product) if not advisory.to and advisory.kind != "known-issue"),
         )
 

@@ -1,7 +1,9 @@
 """Companion packages, added to a stack without being asked for: the builds that cost it nothing."""
 
 from collections.abc import Iterable
+from functools import reduce
 from itertools import chain
+from operator import or_
 
 from compatkb.core.vocabulary import Role
 from compatkb.engine.problem import Member, Problem
@@ -29,10 +31,9 @@ def companions_by_platform(
     problem = assignment.problem
     warned, sizes = problem.context.candidates.faults, problem.facts.sizes
     domain = problem.candidates(product)
-    speaking = [(other, number, table) for other, number in chosen if (table := problem.table(other, product))]
-    for _, number, table in speaking:
-        domain &= table.allowed(number, problem.platforms)
-    packages = [(other, number) for other, number, _ in speaking if problem.facts.products[other].role not in UNBUILT]
+    speaking = [(other, number) for other, number in chosen if problem.table(other, product)]
+    domain &= reduce(or_, (problem.named(other, number, product) for other, number in speaking), 0)
+    packages = [(other, number) for other, number in speaking if problem.facts.products[other].role not in UNBUILT]
     if not packages:
         return []
     (lead, number), doubted = packages[0], inferred_pins(problem, (*chosen, *beside))

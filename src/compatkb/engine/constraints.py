@@ -33,16 +33,16 @@ def constraint_groups(
     That is what the `provider` of the device says; then that products are `unoffered`, having no candidate. What names
     `pinned` products explains better than what does not.
     """
-    facts, roles = context.facts, context.facts.products
+    roles, said_of = context.facts.products, context.facts.targets_of
     claims: list[Constraint] = []
     for n, one in enumerate(variables):
         for other in variables[n + 1 :]:
-            if context.unfiltered_edges(other, one):
+            if context.speaks(other, one):
                 claims.append(("claim", other, one))
-            elif context.unfiltered_edges(one, other):
+            elif context.speaks(one, other):
                 claims.append(("claim", one, other))
     platform = ((p, dimension) for p in variables for dimension in EXPLAINING)
-    claims += [("claim", *pair) for pair in platform if facts.edges(*pair) or facts.edges(*reversed(pair))]
+    claims += [("claim", *pair) for pair in platform if pair[1] in said_of(pair[0]) or pair[0] in said_of(pair[1])]
     claims.sort(key=lambda constraint: -len(pinned.intersection(constraint)))
     said = {frozenset(claim[1:]) for claim in claims}  # what two products say of each other is one constraint, either way
     runtimes: list[Constraint] = []

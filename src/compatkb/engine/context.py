@@ -3,9 +3,10 @@
 What depends on nothing else is worked out here, once for all questions in these circumstances.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache, reduce
-from operator import and_
+from itertools import chain
+from operator import and_, or_
 
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple, record, replaced
@@ -15,7 +16,7 @@ from compatkb.engine.candidates import Candidates
 from compatkb.engine.known_issues import IssueCondition, Surroundings, gpus_meant, known_issues
 from compatkb.engine.relations import DEMANDING, RelationTable, excluded_by
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import EVERY, Edge, ElementSet, Pin, PlatformSet, Request, newest_first
+from compatkb.store.records import EVERY, Edge, ElementSet, Pin, PlatformSet, Request, newest_first, whole_parts
 
 
 class RuntimeRequirement(NamedTuple):
@@ -37,6 +38,10 @@ class RuntimeArc(NamedTuple):
     demands: tuple[
         tuple[ElementSet, ElementSet, bool], ...
     ]  # versions, those of the other that they admit, whether one is needed
+
+
+Reach = tuple[tuple[str, ElementSet], ...]
+"""Runtimes, each with the versions of it that count."""
 
 
 def admitted_by(requirements: Iterable[RuntimeRequirement], size: int) -> ElementSet:
@@ -121,29 +126,51 @@ class Context:
         rest = edge.hardware and self.hardware & ~edge.hardware
         return bool(rest) and self.facts.products[edge.of].role == Role.FEATURE
 
-    def unfiltered_edges(self, of: str, to: str) -> tuple[Edge, ...]:
-        """Return what one product says of another one with the extras that are asked for, wherever it holds."""
-        extras = {extra for product, extra in self.extras if product == of}
-        return self.facts.edges(of, to) + (self.facts.edges_of_extras(of, to, extras) if extras else ())
+    def speaks(self, of: str, to: str) -> bool:
+        """Return whether a product says anything of another one with the extras that are asked for, wherever it holds."""
+        return to in self.facts.targets_of(of) or bool(self._extra_edges(of, to))
 
-    @memoized
-    def edges(self, of: str, to: str) -> tuple[Edge, ...]:
-        """Return what one product says of another one; a part of the machine that meets a demand needs no one to say so."""
-        if self._is_plain(of, to):
-            return self._plain.edges(of, to)
-        held = tuple([edge for edge in self.unfiltered_edges(of, to) if self.holds(edge)])
-        if held and self.facts.products[to].machine:
+    def unfiltered_edges(self, of: str, to: str, among: ElementSet = EVERY) -> tuple[Edge, ...]:
+        """Return what one product says of another one with the extras that are asked for, wherever it holds."""
+        return self.facts.edges(of, to, among) + self._extra_edges(of, to)
+
+    def _extra_edges(self, of: str, to: str) -> tuple[Edge, ...]:
+        extras = {extra for product, extra in self.extras if product == of}
+        return self.facts.edges_of_extras(of, to, extras) if extras else ()
+
+    def _held(self, edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
+        """Return the edges between two products that hold; where a part of the machine meets a demand no one need say so."""
+        held = tuple([edge for edge in edges if self.holds(edge)])
+        if held and self.facts.products[held[0].to].machine:
             held = tuple([_met(edge) for edge in held])
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
 
     @memoized
+    def edges(self, of: str, to: str, among: ElementSet = EVERY) -> tuple[Edge, ...]:
+        """Return what one product says of another one, as far as it holds; `among` as `Snapshot.edges` has it."""
+        if self._is_plain(of, to):
+            return self._plain.edges(of, to, among)
+        return self._held(self.unfiltered_edges(of, to, among))
+
+    @memoized
     def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
-        """Return what one element says of another product."""
+        """Return what one element says of another product, as far as it holds."""
         if self._is_plain(of, to):
             return self._plain.edges_from(of, idx, to)
-        if to in PLATFORM:  # all elements are asked where they can be
-            return self._by_element(of, to).get(idx, ())
-        return tuple([edge for edge in self.edges(of, to) if edge.of_mask >> idx & 1]) if idx >= 0 else ()
+        edges = self.facts.edges_from(of, idx, to)
+        if self.extras:
+            edges += tuple([edge for edge in self._extra_edges(of, to) if idx >= 0 and edge.of_mask >> idx & 1])
+        return self._held(edges)
+
+    @memoized
+    def says(self, of: str, to: str, kinds: tuple[str, ...], *, settled: bool = False) -> bool:
+        """Return whether one product says something of some kinds of another one that holds, and is not open if `settled`."""
+        if self._is_plain(of, to):
+            return self._plain.says(of, to, kinds, settled=settled)
+        said = chain(self.facts.edges_of_kinds(of, to, kinds), self._extra_edges(of, to))
+        return any(
+            edge.kind in kinds and not (settled and (edge.open or self.in_part(edge))) and self.holds(edge) for edge in said
+        )
 
     @memoized
     def outside_tables(self, of: str, idx: int) -> PlatformSet:
@@ -162,23 +189,14 @@ class Context:
         return self.facts.unnamed_systems(tables) if tables else 0
 
     @memoized
-    def _by_element(self, of: str, to: str) -> dict[int, tuple[Edge, ...]]:
-        """Return what each element of one product says of another one."""
-        edges_by_element: dict[int, list[Edge]] = {}
-        for edge in self.edges(of, to):
-            for idx in newest_first(edge.of_mask):
-                edges_by_element.setdefault(idx, []).append(edge)
-        return {idx: tuple(edges) for idx, edges in edges_by_element.items()}
-
-    @memoized
     def table(self, product: str, other: str) -> RelationTable | None:
         """Return what two products say of each other; None where they say nothing."""
         if self._is_plain(product, other):
             return self._plain.table(product, other)
-        if not self.extras and not self.facts.edges(product, other) and not self.facts.edges(other, product):
+        if not self.extras and not self.speaks(product, other) and not self.speaks(other, product):
             return None
         sizes = (self.facts.sizes[product], self.facts.sizes[other])
-        return RelationTable(self.edges(product, other), self.edges(other, product), sizes)
+        return RelationTable((product, other), sizes, self.edges, self.edges_from)
 
     @memoized
     def flawed(self, product: str, idx: int) -> PlatformSet:
@@ -202,7 +220,7 @@ class Context:
         """Return where elements can be, on systems with a glibc if one is pinned."""
         if self._plain is not self and not any(to in PLATFORM for _, to in self.facts.hardware_pairs):
             return self._plain.availability(glibc)  # no product has other platforms on some hardware than elsewhere
-        return Availability(self.facts, self.edges, self.edges_from, self.as_of, self.lists_until, glibc)
+        return Availability(self.facts, self.edges, self.edges_from, self.speaks, self.as_of, self.lists_until, glibc)
 
     # -- what products need ---------------------------------------------------------------------------------------
 
@@ -211,7 +229,7 @@ class Context:
         """Return the packages that elements of a product need."""
         roles = self.facts.products
         packages = (to for to in self.facts.targets_of(product) if roles[to].role == Role.PACKAGE)
-        return tuple(to for to in packages if any(edge.kind == Kind.NEEDS for edge in self.edges(product, to)))
+        return tuple(to for to in packages if self.says(product, to, (Kind.NEEDS,)))
 
     @memoized
     def needed(self, product: str, idx: int, to: str) -> PlatformSet:
@@ -262,15 +280,19 @@ class Context:
             (to, edge, said)
             for to in self.facts.targets_of(product)
             if self.facts.products[to].role == Role.LEAF
-            for elements, edge, said in self._requirements_on(product, to)
-            if elements >> idx & 1
+            for _, edge, said in self._requirements(self.edges_from(product, idx, to))
         )
 
     @memoized
-    def _requirements_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:
-        """Return what elements of a product require of a runtime: which, the id of the edge that says it, and what."""
-        size, listed, requirements = self.facts.sizes[runtime], (1 << self.facts.sizes[product]) - 1, []
-        for edge in self.edges(product, runtime):
+    def _requirements_on(
+        self, product: str, versions: ElementSet, runtime: str
+    ) -> tuple[tuple[ElementSet, int, RuntimeRequirement], ...]:
+        """Return what some elements of a product require of a runtime: which, the id of the edge that says it, and what."""
+        return tuple(self._requirements(self.edges(product, runtime, versions)))
+
+    def _requirements(self, edges: Iterable[Edge]) -> Iterator[tuple[ElementSet, int, RuntimeRequirement]]:
+        for edge in edges:
+            size, listed = self.facts.sizes[edge.to], (1 << self.facts.sizes[edge.of]) - 1
             if edge.kind == Kind.VERIFIED or edge.open or not edge.of_mask & listed:
                 continue
             admitted = (1 << size) - 1 & ~excluded_by(edge)
@@ -279,27 +301,27 @@ class Context:
             versions, is_inferred = admitted | edge.unlisted << size, pins and edge.level != Certainty.CERTAIN
             is_demand = edge.kind in DEMANDING
             said = RuntimeRequirement(edge.forbidden_on, versions, is_inferred, pins, edge.in_metadata, bound, is_demand)
-            requirements.append((edge.of_mask & listed, edge.id, said))
-        return tuple(requirements)
+            yield edge.of_mask & listed, edge.id, said
 
     @memoized
     def demands(self, runtime: str, product: str) -> bool:
         """Return whether versions of a runtime demand some of a product, which is no dimension of the platform."""
         is_named = product in self.facts.targets_of(runtime) and not self.facts.products[product].platform
-        return is_named and any(edge.kind in DEMANDING for edge in self.edges(runtime, product))
+        return is_named and self.says(runtime, product, DEMANDING)
 
     @memoized
     def runtimes_of(self, product: str) -> tuple[str, ...]:
         """Return the runtimes of which elements of a product require something."""
         runtimes = (to for to in self.facts.targets_of(product) if self.facts.products[to].role == Role.LEAF and to != product)
-        speaking = ((to, self.edges(product, to)) for to in runtimes)
-        return tuple(to for to, edges in speaking if any(edge.kind != Kind.VERIFIED and not edge.open for edge in edges))
+        return tuple(to for to in runtimes if self.says(product, to, (*DEMANDING, Kind.BREAKS), settled=True))
 
     @memoized
-    def _alike_on(self, product: str, runtime: str) -> tuple[tuple[ElementSet, tuple[RuntimeRequirement, ...]], ...]:
+    def _alike_on(
+        self, product: str, versions: ElementSet, runtime: str
+    ) -> tuple[tuple[ElementSet, tuple[RuntimeRequirement, ...]], ...]:
         """Return the elements of a product, gaps between its versions too, by what they require of a runtime."""
         said_by_element: dict[int, tuple[RuntimeRequirement, ...]] = {}
-        for elements, _, said in self._requirements_on(product, runtime):
+        for elements, _, said in self._requirements_on(product, versions, runtime):
             for idx in newest_first(elements):
                 said_by_element[idx] = (*said_by_element.get(idx, ()), said)
         masks: dict[tuple[RuntimeRequirement, ...], ElementSet] = {(): EVERY}  # nothing is known of what is not listed
@@ -309,29 +331,47 @@ class Context:
         return tuple([(mask, requirements) for requirements, mask in masks.items()])
 
     @memoized
-    def _pairs(self, runtimes: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    def reached(self, runtimes: frozenset[str], wanted: tuple[tuple[str, ElementSet], ...]) -> Reach:
+        """Return runtimes that versions of some are sure to lead to at most, with their versions in whole parts.
+
+        What nobody leads to decides nothing: a runtime that has to be there is cut to what asks for it.
+        """
+        versions = dict(wanted)
+        queue = list(versions)
+        while queue:
+            runtime = queue.pop()
+            for to in [to for to in self.runtimes_of(runtime) if to in runtimes]:
+                said = self._requirements_on(runtime, versions[runtime], to)
+                admitted = reduce(or_, (each.versions for _, _, each in said if each.demands), 0)
+                known = versions.get(to, 0)
+                versions[to] = known | whole_parts(admitted, self.facts.sizes[to])
+                queue += [to] if versions[to] != known else []
+        return tuple(sorted(versions.items(), key=lambda each: (-len(self.behind(each[0])), each[0])))
+
+    @memoized
+    def _pairs(self, reach: Reach) -> tuple[tuple[str, ElementSet, str], ...]:
         """Return which of some runtimes require which, those last that the others require."""
-        ordered = sorted(runtimes, key=lambda one: (-len(self.behind(one)), one))
-        return tuple((one, to) for one in ordered for to in self.runtimes_of(one) if to in runtimes)
+        names = dict(reach)
+        return tuple((one, versions, to) for one, versions in reach for to in self.runtimes_of(one) if to in names)
 
     @memoized
-    def cuts(self, runtimes: frozenset[str]) -> frozenset[PlatformSet]:
+    def cuts(self, reach: Reach) -> frozenset[PlatformSet]:
         """Return the platforms on which some runtimes require something of each other."""
-        return frozenset().union(*(self._cuts(*pair) for pair in self._pairs(runtimes)))
+        return frozenset().union(*(self._cuts(*pair) for pair in self._pairs(reach)))
 
     @memoized
-    def _cuts(self, runtime: str, to: str) -> frozenset[PlatformSet]:
-        return frozenset(said.platforms for _, _, said in self._requirements_on(runtime, to))
+    def _cuts(self, runtime: str, versions: ElementSet, to: str) -> frozenset[PlatformSet]:
+        return frozenset(said.platforms for _, _, said in self._requirements_on(runtime, versions, to))
 
     @memoized
-    def arcs(self, runtimes: frozenset[str], cuts: frozenset[PlatformSet]) -> tuple[RuntimeArc, ...]:
+    def arcs(self, reach: Reach, cuts: frozenset[PlatformSet]) -> tuple[RuntimeArc, ...]:
         """Return what some runtimes demand of each other where the demands for these platforms, of `cuts`, hold."""
-        return tuple(self._arc(*pair, cuts & self._cuts(*pair)) for pair in self._pairs(runtimes))
+        return tuple(self._arc(*pair, cuts & self._cuts(*pair)) for pair in self._pairs(reach))
 
     @memoized
-    def _arc(self, runtime: str, to: str, cuts: frozenset[PlatformSet]) -> RuntimeArc:
+    def _arc(self, runtime: str, versions: ElementSet, to: str, cuts: frozenset[PlatformSet]) -> RuntimeArc:
         demands = []
-        for mask, requirements in self._alike_on(runtime, to):
+        for mask, requirements in self._alike_on(runtime, versions, to):
             said = [requirement for requirement in requirements if requirement.platforms in cuts]
             demands.append((mask, admitted_by(said, self.facts.sizes[to]), any(each.demands for each in said)))
         return RuntimeArc((runtime, to), tuple(demands))
@@ -364,7 +404,7 @@ class Context:
         apart = [(of, to) for of, to in named if to not in products]
         runtimes = dict.fromkeys(to for _, first in apart for to in (first, *sorted(self.behind(first))) if to not in products)
         beside = (*products, *runtimes, "os", "python", "arch")
-        return (*apart, *((to, other) for to in runtimes for other in beside if other != to and facts.edges(to, other)))
+        return (*apart, *((to, other) for to in runtimes for other in beside if other != to and other in facts.targets_of(to)))
 
     @memoized
     def named_values(
@@ -381,13 +421,10 @@ class Context:
             and edge.spec != ANY_VERSION
         )
 
-    @memoized
-    def named_by(self, product: str, dimension: str) -> ElementSet:
-        """Return the elements of a product that name values of a dimension that they were made for or tried with."""
-        elements = 0
-        for edge in self.edges(product, dimension):
-            elements |= edge.of_mask if edge.kind != Kind.BREAKS and edge.supported_on and not edge.open else 0
-        return elements
+    def names(self, product: str, idx: int, dimension: str) -> bool:
+        """Return whether an element names values of a dimension that it was made for or tried with."""
+        said = self.edges_from(product, idx, dimension)
+        return any(edge.kind != Kind.BREAKS and edge.supported_on and not edge.open for edge in said)
 
 
 def _met(edge: Edge) -> Edge:

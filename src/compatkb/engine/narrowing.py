@@ -21,7 +21,8 @@ def narrowed(problem: Problem, worst: Certainty) -> tuple[Mapping[str, ElementSe
         return problem.domains, problem.platforms
     domains = dict(problem.domains)
     listed = {product for product, domain in domains.items() if is_listed(problem, product, domain)}
-    platforms = _place(problem, domains, listed)
+    known_only = worst < Certainty.UNKNOWN
+    platforms = _place(problem, domains, listed, known_only=known_only)
     if not platforms or not _narrow(problem, domains, listed, platforms, worst):
         return {}, 0
     return (domains, platforms) if all(domains[product] for product in listed.intersection(problem.required)) else ({}, 0)
@@ -32,7 +33,7 @@ def is_listed(problem: Problem, product: str, domain: ElementSet) -> bool:
     return product not in problem.placeholders and not domain >> problem.facts.sizes[product]
 
 
-def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -> PlatformSet:
+def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str], *, known_only: bool) -> PlatformSet:
     """Drop candidates until each can be where all required products can be; return these platforms."""
     platforms, required = problem.platforms, [product for product in problem.required if product in listed]
     placed_on: dict[str, PlatformSet] = {}
@@ -42,6 +43,9 @@ def _place(problem: Problem, domains: dict[str, ElementSet], listed: set[str]) -
             platforms &= anywhere
             placed_on[product] = platforms
     for product in listed.difference(problem.required) if platforms else ():
+        for other in required:  # who is asked first leaves few of whom to look where they can be
+            if table := problem.partners[other].get(product):
+                domains[product] = table.allowed_by(domains[other], domains[product], platforms, known_only=known_only)
         domains[product], _ = problem.placed(product, domains[product], platforms)
     return platforms
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
+from itertools import islice
 from operator import or_
 
 from compatkb.core.memo import memoized
@@ -235,7 +236,7 @@ class Problem:
         """Return whether a product that has builds for devices that no route serves demands another one, or the other way."""
         if not self.context.candidates.foreign(other):
             return False
-        return any(edge.kind in DEMANDING for edge in (*self.context.edges(one, other), *self.context.edges(other, one)))
+        return self.context.says(one, other, DEMANDING) or self.context.says(other, one, DEMANDING)
 
     def _is_foreign(self, pin: Pin) -> bool:
         """Return whether a pin admits builds for devices that no route serves, and nothing else."""
@@ -326,14 +327,19 @@ class Problem:
         edges = [(edge, self.names(edge, number)) for edge in self.context.edges_from(product, idx, other)]
         return edges + [(edge, self.names(edge, idx)) for edge in self.context.edges_from(other, number, product)]
 
+    def named(self, product: str, idx: int, other: str) -> ElementSet:
+        """Return the elements of another product that an edge names beside an element, all beside one that is not listed."""
+        if not 0 <= idx < self.facts.sizes[product]:
+            return EVERY
+        named = reduce(or_, (edge.to_mask for edge in self.context.edges_from(product, idx, other)), 0)
+        return reduce(or_, (edge.of_mask for edge in self.facts.edges_naming(other, product, idx)), named)
+
     @memoized
     def made_for(self, product: str, lead: str, number: int) -> ElementSet:
         """Return the builds of a companion of which something is said with this release of another product and no other."""
         elements = self.facts.elements(lead)
-        release = sum(1 << element.idx for element in elements if element.release == elements[number].release)
-        edges = (
-            edge for edge in self.facts.edges(product, lead) if edge.to_mask >> number & 1 and not edge.to_mask & ~release
-        )
+        release = elements.groups("release")[elements[number].release,]
+        edges = (edge for edge in self.facts.edges_naming(product, lead, number) if not edge.to_mask & ~release)
         return reduce(or_, (edge.of_mask for edge in edges if edge.kind != Kind.BREAKS), 0)
 
     def names(self, edge: Edge, idx: int) -> bool:
@@ -378,7 +384,7 @@ class Problem:
         machine = roles[product].role == Role.DIMENSION
         if machine:  # the provider speaks for the stack; what others only infer of the machine lowers that
             packages = [(o, n) for o, n in others if roles[o].role != Role.DIMENSION]
-            others = [(o, n) for o, n in packages if self.context.named_by(o, product) >> n & 1]
+            others = [(o, n) for o, n in packages if self.context.names(o, n, product)]
         leading = [(o, n) for o, n in others if machine and o == self.route.provider] or others
         certain = inferred = 0
         for other, number in leading:
@@ -425,7 +431,7 @@ class Problem:
     def _known_until(self, product: str, idx: int) -> int | None:
         """Return the last day on which a part of the machine can have come out, by the next dated one; None if none is."""
         elements, pin = self.facts.elements(product), self.pins[product]
-        later: Iterable[Element] = elements[idx:]
+        later: Iterable[Element] = islice(elements, idx, None)
         if idx >= len(elements) and self.facts.products[product].scheme == "dotted":
             from compatkb.core.versions import names_of_series  # only for versions that are not listed
 

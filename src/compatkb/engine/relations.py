@@ -117,17 +117,22 @@ def relation_of(edges: Iterable[tuple[Edge, bool]]) -> Relation:
 class RelationTable:
     """Two products seen from the first: what the elements of one say of those of the other, both ways."""
 
-    def __init__(self, edges: tuple[Edge, ...], back: tuple[Edge, ...], sizes: tuple[int, int]) -> None:
-        """Hold the edges from the first product to the second, those `back`, and how many elements each product has."""
-        self._edges, self._back, self._sizes = edges, back, sizes
+    def __init__(
+        self,
+        products: tuple[str, str],
+        sizes: tuple[int, int],
+        edges: Callable[[str, str], tuple[Edge, ...]],
+        edges_from: Callable[[str, int, str], tuple[Edge, ...]],
+    ) -> None:
+        """Hold two products, how many elements each has, and what asks for edges: of products, and of an element."""
+        self._products, self._sizes, self._all, self._edges_from = products, sizes, edges, edges_from
 
-    @memoized
+    @cached_property
+    def _back(self) -> tuple[Edge, ...]:
+        return self._all(*self._products[::-1])
+
     def _own(self, idx: int) -> tuple[Edge, ...]:
-        return tuple([edge for edge in self._edges if edge.of_mask >> idx & 1])
-
-    @memoized
-    def _others(self, idx: int) -> tuple[Edge, ...]:
-        return tuple([edge for edge in self._back if edge.of_mask >> idx & 1])
+        return self._edges_from(self._products[0], idx, self._products[1])
 
     @memoized
     def relation(self, idx: int, other: int) -> Relation | None:
@@ -135,7 +140,8 @@ class RelationTable:
         if not (0 <= idx < self._sizes[0] and 0 <= other < self._sizes[1]):
             return None
         own = ((edge, bool(edge.to_mask >> other & 1)) for edge in self._own(idx))
-        return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in self._others(other))])
+        others = self._edges_from(self._products[1], other, self._products[0])
+        return relation_of([*own, *((edge, bool(edge.to_mask >> idx & 1)) for edge in others)])
 
     def allowed(self, idx: int, platforms: PlatformSet, *, known_only: bool = False) -> ElementSet:
         """Return the second product's elements that no edge excludes beside an element on all of some platforms.
@@ -188,21 +194,18 @@ class RelationTable:
     @memoized
     def _supported(self, idx: int) -> ElementSet:
         """Return the second product's elements that something supports beside an element, on any platform."""
-        supported = 0
-        for of_mask, to_mask, *_ in self._supporting:
-            supported |= to_mask if of_mask >> idx & 1 else 0
-        return supported
-
-    @cached_property
-    def _supporting(self) -> list[tuple[ElementSet, ElementSet, PlatformSet, Certainty]]:
-        own = [(edge.of_mask, edge.to_mask, edge.supported_on, edge.level) for edge in self._edges if _supports(edge)]
-        return own + [(edge.to_mask, edge.of_mask, edge.supported_on, edge.level) for edge in self._back if _supports(edge)]
+        supported = reduce(or_, (edge.to_mask for edge in self._own(idx) if _supports(edge)), 0)
+        return reduce(or_, (edge.of_mask for edge in self._back if edge.to_mask >> idx & 1 and _supports(edge)), supported)
 
     def supported_beside(self, candidates: ElementSet, platforms: PlatformSet, worst: Certainty) -> ElementSet:
         """Return the first product's elements that something no worse known supports beside some of the second product's."""
-        supporting = (each for each in self._supporting if each[3] <= worst)
-        return reduce(or_, (mask for mask, others, where, _ in supporting if others & candidates and where & platforms), 0)
+        supported = 0
+        for edge in self._all(*self._products):
+            supported |= edge.of_mask if edge.to_mask & candidates and _supports(edge, platforms, worst) else 0
+        for edge in self._back:
+            supported |= edge.to_mask if edge.of_mask & candidates and _supports(edge, platforms, worst) else 0
+        return supported
 
 
-def _supports(edge: Edge) -> bool:
-    return bool(edge.supported_on) and not edge.open and edge.kind != Kind.BREAKS
+def _supports(edge: Edge, platforms: PlatformSet = EVERY, worst: Certainty = Certainty.INFERRED) -> bool:
+    return bool(edge.supported_on & platforms) and not edge.open and edge.kind != Kind.BREAKS and edge.level <= worst

@@ -7,9 +7,9 @@ from operator import or_
 from compatkb.core.memo import memoized
 from compatkb.core.record import NamedTuple
 from compatkb.engine.constraints import Constraint, is_waived
-from compatkb.engine.context import Context, RuntimeArc, RuntimeRequirement, admitted_by
+from compatkb.engine.context import Context, Reach, RuntimeArc, RuntimeRequirement, admitted_by
 from compatkb.engine.problem import ABSENT, Member, Problem
-from compatkb.store.records import EVERY, ElementSet, PlatformSet
+from compatkb.store.records import EVERY, ElementSet, PlatformSet, whole_parts
 
 
 def runtime_requirements(
@@ -74,15 +74,19 @@ def _conflicting(
 ) -> PlatformSet:
     """Return where runtimes that are required, and what these require in turn, have no versions that go together."""
     cuts = {requirement.platforms for each in required.values() for requirement in each}
-    cuts |= problem.context.cuts(runtimes)
-    wanted = {runtime: _wanted(problem, runtime, required.get(runtime, ())) for runtime in runtimes}
+    direct = {runtime: _wanted(problem, runtime, each) for runtime, each in required.items()}
+    sizes = problem.facts.sizes
+    parts = tuple((runtime, whole_parts(versions, sizes[runtime])) for runtime, versions in direct.items())
+    reach = problem.context.reached(runtimes, parts)
+    wanted = {**dict(reach), **direct}
+    cuts |= problem.context.cuts(reach)
     for runtime, versions in wanted.items():
         cuts |= {platforms for platforms, _ in problem.runtime_denials(runtime, versions, beside)}
         cuts |= {platforms for platforms, _ in problem.runtime_absences(runtime, versions)}
     regions = [problem.platforms]
     for cut in {cut & problem.platforms for cut in cuts}:
         regions = [part for region in regions for part in (region & cut, region & ~cut) if part]
-    return reduce(or_, (region for region in regions if not _agree(problem, wanted, required, beside, region)), 0)
+    return reduce(or_, (region for region in regions if not _agree(problem, reach, wanted, required, beside, region)), 0)
 
 
 def _wanted(problem: Problem, runtime: str, requirements: Iterable[RuntimeRequirement]) -> ElementSet:
@@ -95,6 +99,7 @@ def _wanted(problem: Problem, runtime: str, requirements: Iterable[RuntimeRequir
 
 def _agree(
     problem: Problem,
+    reach: Reach,
     wanted: dict[str, ElementSet],
     required: dict[str, list[RuntimeRequirement]],
     beside: tuple[Member, ...],
@@ -119,14 +124,16 @@ def _agree(
         if not left[runtime] and runtime in needed:
             return False
     reached = frozenset[str]().union(*map(problem.context.behind, needed)) & runtimes  # nobody asks for the others
-    cuts = frozenset([cut for cut in problem.context.cuts(runtimes) if cut & region])
+    cuts = frozenset([cut for cut in problem.context.cuts(reach) if cut & region])
     choices = tuple(sorted((runtime, left[runtime]) for runtime in reached))
-    return _go_together(problem.context, cuts, frozenset(needed), choices, problem.waived)
+    led_to = tuple(each for each in reach if each[0] in reached)
+    return _go_together(problem.context, led_to, cuts, frozenset(needed), choices, problem.waived)
 
 
 @memoized
 def _go_together(
     context: Context,
+    reach: Reach,
     cuts: frozenset[PlatformSet],
     required: frozenset[str],
     choices: tuple[tuple[str, ElementSet], ...],
@@ -139,7 +146,7 @@ def _go_together(
     beside it.
     """
     left, needed = dict(choices), set(required)
-    arcs = [arc for arc in context.arcs(frozenset(left), cuts) if not is_waived(waived, *arc.products)]
+    arcs = [arc for arc in context.arcs(reach, cuts) if not is_waived(waived, *arc.products)]
     touching: dict[str, list[int]] = {}
     for at, arc in enumerate(arcs):
         for runtime in arc.products:

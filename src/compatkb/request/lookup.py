@@ -1,7 +1,7 @@
 """Looks up what a name or a version word means: the product, the feature, the elements."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, reduce
 from operator import or_
 
@@ -11,7 +11,7 @@ from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import NewerError, UsageError
 from compatkb.store.reader import Snapshot
-from compatkb.store.records import CompleteScope, Element, Product
+from compatkb.store.records import CompleteScope, Elements, Product
 from compatkb.store.suggestions import Suggestions, suggest, unjudged
 
 OPERATORS = frozenset("<>=!~")
@@ -126,7 +126,7 @@ def find_matching(facts: Snapshot, product: Product, spec: str) -> int:
         raise UsageError(f"{product.id}: {error}") from None
 
 
-def _matching(product: Product, elements: Sequence[Element], spec: str) -> int:
+def _matching(product: Product, elements: Elements, spec: str) -> int:
     """Return the elements whose release a specifier names; needs the version parser, which plain words do without."""
     from compatkb.core.versions import Scheme, admits
 
@@ -140,7 +140,7 @@ def _matching(product: Product, elements: Sequence[Element], spec: str) -> int:
         raise UsageError(f"{product.id}: {error}") from None
 
 
-def _minors(elements: Sequence[Element], spec: str) -> int | None:
+def _minors(elements: Elements, spec: str) -> int | None:
     """Return the minors of which a specifier over patches (>=3.10.4) admits some patch; None for what is no specifier."""
     from compatkb.core.versions import admits_python
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-FORMAT = "24"
+FORMAT = "25"
 """Changes whenever a reader of an older snapshot would misread a newer one."""
 
 

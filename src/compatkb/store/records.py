@@ -1,6 +1,7 @@
 """The records that the engine works with: products, elements and edges of the snapshot, and requests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
 from typing import Annotated, Any, TypeAlias
 
 from compatkb.core.record import NamedTuple
@@ -99,6 +100,10 @@ class Product(NamedTuple):
     shown: bool  # a stack says what is known of it, beyond the platform
 
 
+PREVIEWS = ("preview", "prototype")
+"""Stages of what its makers do not yet call stable."""
+
+
 class Element(NamedTuple):
     """A build or release; dates are ordinals, platform bits are split by how well they are known."""
 
@@ -139,7 +144,7 @@ class Element(NamedTuple):
     @property
     def is_preview(self) -> bool:
         """Whether its makers do not yet call it stable."""
-        return self.stage in ("preview", "prototype")
+        return self.stage in PREVIEWS
 
     def is_yanked(self, day: int) -> bool:
         """Return whether its index has yanked it by a day."""
@@ -154,19 +159,57 @@ class Element(NamedTuple):
         return self.yank_by is not None and (self.yank_after or 0) <= as_of
 
 
-class Elements(tuple[Element, ...]):
-    """The elements of a product, oldest first."""
+class Elements:
+    """The elements of a product, oldest first; most of them are never looked at as a whole."""
 
-    __slots__ = ()
+    def __init__(self, size: int, columns: list[Any], readers: Mapping[int, Callable[[Any], Any]]) -> None:
+        """Hold so many elements, their columns as they are kept (a list, or the value that all have) and what reads these."""
+        self._size, self._columns, self._readers = size, columns, readers
+        self._made: dict[int, Element] = {}
+        self._groups: dict[tuple[str, ...], dict[tuple[Any, ...], ElementSet]] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, idx: int) -> Element:
+        if idx in self._made:
+            return self._made[idx]
+        place = range(self._size)[idx]
+        if place not in self._made:
+            values = [column[place] if type(column) is list else column for column in self._columns]
+            for each, read in self._readers.items():
+                values[each] = read(values[each])
+            self._made[place] = Element(*values)
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[Element]:
+        return map(self.__getitem__, range(self._size))
+
+    def where(self, good: Callable[..., object], *names: str) -> ElementSet:
+        """Return the elements of whose values in some columns something is true."""
+        return sum(elements for values, elements in self.groups(*names).items() if good(*values))
+
+    def groups(self, *names: str) -> dict[tuple[Any, ...], ElementSet]:
+        """Return the elements by their values in some columns, in the order of the oldest of each."""
+        if names not in self._groups:
+            places = [Element._fields.index(name) for name in names]
+            columns, readers = [self._columns[place] for place in places], [self._readers.get(place) for place in places]
+            masks = dict[tuple[Any, ...], ElementSet]()
+            if any(type(column) is list for column in columns):
+                listed = (column if type(column) is list else repeat(column) for column in columns)
+                for idx, values in enumerate(zip(*listed, strict=False)):
+                    masks[values] = masks.get(values, 0) | 1 << idx
+            else:
+                masks[tuple(columns)] = (1 << self._size) - 1
+            self._groups[names] = {
+                tuple([read(value) if read else value for read, value in zip(readers, values, strict=True)]): elements
+                for values, elements in masks.items()
+            }
+        return self._groups[names]
 
     def of(self, mask: ElementSet) -> list[Element]:
         """Return those of a set, oldest first."""
-        left, elements = mask & ((1 << len(self)) - 1), []
-        while left:
-            lowest = left & -left
-            elements.append(self[lowest.bit_length() - 1])
-            left ^= lowest
-        return elements
+        return [self[idx] for idx in newest_first(mask & ((1 << self._size) - 1))][::-1]
 
 
 class Floor(NamedTuple):
@@ -207,11 +250,37 @@ class Edge(NamedTuple):
     unlisted: Mask  # gaps between the bounds on a runtime that it leaves open
     stated: bool = False  # somebody says so, rather than that it was seen
     extra: str = ""  # the extra that has to be asked for; empty where it holds without
+    part: int = -1  # the part of its product's elements of which alone it speaks, as `part_of` has it
+    to_part: int = -1  # the part of the other product's elements of which alone it speaks
 
     @classmethod
     def packed_by(cls) -> tuple[str, ...]:
         """Return the fields whose values edges of one row share."""
-        return ("of", "to", "extra", "hardware")
+        return ("of", "to", "extra", "part", "to_part", "hardware")
+
+
+class Pair(NamedTuple):
+    """A product that says something of another one where no extra is asked for, and the kinds of what it says."""
+
+    of: str
+    to: str
+    kinds: WordSet
+
+
+PART = 128
+"""So many elements of a product, one after the other, are a part: what is said of them is read by itself."""
+
+
+def whole_parts(elements: ElementSet, size: int) -> ElementSet:
+    """Return all elements of the parts that hold some of a set, of a product with so many."""
+    parts = range(0, size, PART)
+    return sum(((1 << PART) - 1) << first for first in parts if elements >> first & ((1 << PART) - 1)) & ((1 << size) - 1)
+
+
+def part_of(elements: ElementSet) -> int:
+    """Return the part that holds all elements of a set, -1 where none does."""
+    newest = elements.bit_length() - 1
+    return newest // PART if elements > 0 and (elements & -elements).bit_length() > newest // PART * PART else -1
 
 
 class Defect(NamedTuple):

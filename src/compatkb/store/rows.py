@@ -88,12 +88,20 @@ Texts = Annotated[tuple[str, ...], FieldForm("TEXT", _write_list, read_list)]
 
 
 @lru_cache(16_384)
-def _mask(digits: str) -> int:
-    return int(digits, 16)
+def read_mask(text: str) -> int:
+    """Return elements of one product that are kept as text."""
+    digits, _, zeros = text.partition("~")
+    return int(digits, 16) << int(zeros) if zeros else int(digits, 16)
 
 
-Mask = Annotated[int, FieldForm("TEXT", "{:x}".format, _mask)]
-"""Elements of one product, as hexadecimal text: they are more than an integer of SQLite has bits."""
+def write_mask(mask: int) -> str:
+    """Return elements of one product as text: hexadecimal digits, and where they are many how many zero bits follow."""
+    zeros = (mask & -mask).bit_length() - 1 if mask else 0
+    return f"{mask >> zeros:x}~{zeros}" if zeros > 16 else f"{mask:x}"  # what is shorter
+
+
+Mask = Annotated[int, FieldForm("TEXT", write_mask, read_mask)]
+"""Elements of one product, as text: they are more than an integer of SQLite has bits."""
 SourceList = Annotated[_Sources, FieldForm("TEXT", _write_list, read_list)]
 """Sources, as a JSON list of pairs."""
 TextMap = Annotated[dict[str, str], FieldForm("TEXT", dumps, json.loads)]
@@ -143,6 +151,7 @@ class RecordForm(NamedTuple):
     readers: tuple[tuple[int, Convert], ...]
     interned: tuple[int, ...]
     packed_by: tuple[str, ...]
+    places: tuple[int, ...]  # where a packed row has each field: those that it is packed by first, then the others
     columns: str  # as a query selects them
 
 
@@ -164,8 +173,8 @@ def packed(rows: Iterable[Sequence[Any]], form: RecordForm) -> Iterator[tuple[An
 def unpacked(row: Sequence[Any], form: RecordForm) -> tuple[int, list[Any]]:
     """Return how many rows one of a packed table stands for, and their columns: a list, or the value that all have."""
     size, *rest = json.loads(row[-1])
-    values, others = dict(zip(form.packed_by, row, strict=False)), iter(rest)
-    return size, [values[name] if name in values else next(others) for name in form.names]
+    values = (*row[:-1], *rest)
+    return size, [values[place] for place in form.places]
 
 
 @cache
@@ -181,6 +190,7 @@ def form_of(kind: type[tuple[Any, ...]]) -> RecordForm:
         tuple((place, form.read) for place, form in kept if form.read),
         tuple(place for place, form in kept if form is INTERNED),
         packed_by,
+        tuple(map([*packed_by, *(name for name in forms if name not in packed_by)].index, forms)),
         ", ".join(f"[{name}]" for name in ((*packed_by, ROWS) if packed_by else forms)),
     )
 

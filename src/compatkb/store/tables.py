@@ -29,6 +29,7 @@ from compatkb.store.records import (
     ModelPattern,
     Name,
     OutsideRequirement,
+    Pair,
     Product,
     Route,
     VendorRecord,
@@ -36,7 +37,7 @@ from compatkb.store.records import (
     Waiver,
     newest_first,
 )
-from compatkb.store.rows import ROWS, form_of, packed, unpacked
+from compatkb.store.rows import ROWS, form_of, packed, read_mask, unpacked
 from compatkb.version import __version__
 
 
@@ -74,6 +75,7 @@ TABLES = {
     "word": StoredTable(VersionWord, "product word strict"),
     "model": StoredTable(ModelPattern, "product pattern"),
     "edge": StoredTable(Edge, "id"),
+    "pair": StoredTable(Pair, "of to"),
     "claim": StoredTable(ClaimRecord, "id"),
     "citation": StoredTable(Citation, "claim n"),
     "dispute": StoredTable(DisputeRecord, "id"),
@@ -208,7 +210,7 @@ def _members(db: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
     """Yield the elements of each mask of each product."""
     masks = " union ".join(f"select [{product}], [{mask}] from [_{name}]" for name, product, mask in _MASKS)
     for of, mask in db.execute(masks).fetchall():
-        yield from ((of, mask, idx) for idx in newest_first(int(mask, 16)))
+        yield from ((of, mask, idx) for idx in newest_first(read_mask(mask)))
 
 
 def _platforms(db: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:

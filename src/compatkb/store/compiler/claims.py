@@ -39,7 +39,7 @@ from compatkb.store.queries.claims import (
     StatementRecord,
 )
 from compatkb.store.queries.disputes import ConcernedRecord, DisputeRecord, PositionRecord
-from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Event, VendorRecord, Waiver
+from compatkb.store.records import Advisory, CompleteScope, Defect, Edge, Event, Pair, VendorRecord, Waiver, part_of
 from compatkb.store.rows import record_of
 
 
@@ -127,7 +127,17 @@ def edges(knowledge: Knowledge) -> Iterator[Edge]:
     for number, edge in enumerate(knowledge.edges):
         level = Certainty.INFERRED if edge.basis is Basis.INFERRED else Certainty.CERTAIN
         is_open, stated = edge.claim in undecided, edge.basis is Basis.STATED
-        yield record_of(Edge, edge, id=number, level=level, open=is_open, stated=stated)
+        parts = {"part": part_of(edge.of_mask), "to_part": part_of(edge.to_mask)}
+        yield record_of(Edge, edge, id=number, level=level, open=is_open, stated=stated, **parts)
+
+
+def pairs(knowledge: Knowledge) -> Iterator[Pair]:
+    """Yield who says something of whom, in the order of the edges."""
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for edge in knowledge.edges:
+        if not edge.extra:
+            kinds.setdefault((edge.of, edge.to), set()).add(str(edge.kind))
+    yield from (Pair(of, to, frozenset(said)) for (of, to), said in kinds.items())
 
 
 def claims(knowledge: Knowledge) -> Iterator[ClaimRecord]:

@@ -41,6 +41,7 @@ def compile_snapshot(
         "word": elements.words(knowledge),
         "model": elements.models(knowledge),
         "edge": claims.edges(knowledge),
+        "pair": claims.pairs(knowledge),
         "claim": claims.claims(knowledge),
         "citation": claims.citations(knowledge),
         "dispute": claims.disputes(knowledge),

@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, repeat
 from typing import Any, TypeVar, cast
@@ -14,6 +14,8 @@ from compatkb.core.vocabulary import Role
 from compatkb.errors import DataError
 from compatkb.store.connection import FORMAT, connect
 from compatkb.store.records import (
+    EVERY,
+    PART,
     Advisory,
     Compiled,
     CompleteScope,
@@ -21,6 +23,7 @@ from compatkb.store.records import (
     Edge,
     Element,
     Elements,
+    ElementSet,
     Event,
     Floor,
     OutsideRequirement,
@@ -30,13 +33,16 @@ from compatkb.store.records import (
     Sources,
     Successor,
     Waiver,
+    newest_first,
 )
-from compatkb.store.rows import RecordForm, form_of, unpacked
+from compatkb.store.rows import RecordForm, form_of, read_mask, unpacked
 
 _MAPPED = 1 << 30
 R = TypeVar("R")
 _ALIKE = (str, int, type(None))
 """What a column of packed rows is that has one value for all; others are lists."""
+_WHOLE = (1 << PART) - 1
+_PART = Edge.packed_by().index("part")
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 
 
@@ -64,8 +70,11 @@ class SolverQueries:
 
     def records(self, kind: Callable[..., R], rest: str, *values: object) -> tuple[R, ...]:
         """Return the rows of a query as records of a kind; `rest` is what follows the columns; for this package, likewise."""
+        return self.made(kind, self.select(f"select {form_of(kind).columns} {rest}", *values))
+
+    def made(self, kind: Callable[..., R], rows: list[tuple[Any, ...]]) -> tuple[R, ...]:
+        """Return the records for which rows of their columns stand."""
         form = form_of(kind)
-        rows = self.select(f"select {form.columns} {rest}", *values)
         columns: list[Iterable[Any]] = [*zip(*rows, strict=True)]
         if not columns:
             return ()
@@ -133,7 +142,7 @@ class SolverQueries:
         mask = self.version_words(product, strict).get(key)
         if mask is None:
             mask = next((mask for pattern, mask in self._models.get(product, ()) if re.fullmatch(pattern, key)), None)
-        return None if mask is None else int(mask, 16)
+        return None if mask is None else read_mask(mask)
 
     @cached_property
     def _models(self) -> dict[str, list[tuple[str, str]]]:
@@ -160,7 +169,10 @@ class SolverQueries:
     @memoized
     def elements(self, product: str) -> Elements:
         """Return the elements of a product, oldest first."""
-        return Elements(self.records(Element, "from element where product = ?", product))
+        form = form_of(Element)
+        for row in self.select(f"select {form.columns} from element where product = ?", product):
+            return Elements(*unpacked(row, form), {**dict(form.readers), **dict(self._interned(form))})
+        return Elements(0, [[] for _ in form.names], {})
 
     def distribution(self, product: str, version: str) -> str | None:
         """Return the name under which a version is installed: that of its build where it has one of its own."""
@@ -171,9 +183,9 @@ class SolverQueries:
     def series(self, product: str) -> tuple[int, ...]:
         """Return the elements of each series of a product, oldest series first."""
         depth, elements_by_series = self.products[product].series, dict[str, int]()
-        for element in self.elements(product):
-            name = series_name(element.release, depth)
-            elements_by_series[name] = elements_by_series.get(name, 0) | 1 << element.idx
+        for (release,), elements in self.elements(product).groups("release").items():
+            name = series_name(release, depth)
+            elements_by_series[name] = elements_by_series.get(name, 0) | elements
         return tuple(elements_by_series.values())
 
     def floors(self, element: Element) -> tuple[Floor, ...]:
@@ -295,23 +307,65 @@ class SolverQueries:
         return self._targets.get(of, {}).keys()
 
     @cached_property
-    def _targets(self) -> dict[str, dict[str, None]]:
-        targets: dict[str, dict[str, None]] = {}
-        for of, to in self.select("select [of], [to] from edge where extra = '' order by rowid"):
-            targets.setdefault(of, {})[to] = None
+    def _targets(self) -> dict[str, dict[str, str]]:
+        """For each product those that it says something of, with the kinds of what it says, between blanks."""
+        targets: dict[str, dict[str, str]] = {}
+        for of, to, kinds in self.select("select [of], [to], kinds from pair order by rowid"):
+            targets.setdefault(of, {})[to] = kinds
         return targets
 
     @memoized
-    def edges(self, of: str, to: str) -> tuple[Edge, ...]:
-        """Return what `of` says of `to`."""
-        return self._edges("where [of] = ? and [to] = ? and extra = ''", of, to) if to in self._targets.get(of, ()) else ()
+    def edges(self, of: str, to: str, among: ElementSet = EVERY) -> tuple[Edge, ...]:
+        """Return what `of` says of `to`; of edges of elements that are in no part of those `among` some or none."""
+        cells = (cell for cell in self._rows(of, to) if cell[0] < 0 or among >> cell[0] * PART & _WHOLE)
+        return tuple(sorted(chain.from_iterable(self._cell(of, to, cell) for cell in cells)))
+
+    def edges_from(self, of: str, idx: int, to: str) -> tuple[Edge, ...]:
+        """Return what one element of a product says of another one."""
+        return self._edges_by_element(of, to, idx // PART).get(idx, ()) if idx >= 0 and self._rows(of, to) else ()
+
+    @memoized
+    def edges_naming(self, of: str, to: str, idx: int) -> tuple[Edge, ...]:
+        """Return what a product says of another one that names one of its elements."""
+        cells = (cell for cell in self._rows(of, to) if cell[1] in (idx // PART, -1))
+        return tuple([edge for cell in cells for edge in self._cell(of, to, cell) if edge.to_mask >> idx & 1])
+
+    def edges_of_kinds(self, of: str, to: str, kinds: Collection[str]) -> Iterator[Edge]:
+        """Yield what `of` says of `to` in some ways, for who may be content with the first of it."""
+        if any(kind in self._targets.get(of, {}).get(to, "") for kind in kinds):
+            cells = (self._cell(of, to, cell) for cell in self._rows(of, to))
+            yield from (edge for edges in cells for edge in edges if edge.kind in kinds)
+
+    @memoized
+    def _edges_by_element(self, of: str, to: str, part: int) -> dict[int, tuple[Edge, ...]]:
+        """Return what each element of a part says of another product."""
+        edges_by_element: dict[int, list[Edge]] = {}
+        elements = _WHOLE << part * PART
+        for edge in self.edges(of, to, elements):
+            for idx in newest_first(edge.of_mask & elements):
+                edges_by_element.setdefault(idx, []).append(edge)
+        return {idx: tuple(edges) for idx, edges in edges_by_element.items()}
+
+    @memoized
+    def _rows(self, of: str, to: str) -> dict[tuple[int, int], list[tuple[Any, ...]]]:
+        """Return the rows for what `of` says of `to` by the parts of both of which they speak; to read them takes longer."""
+        rows: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
+        if to in self._targets.get(of, ()):
+            query = f"select {form_of(Edge).columns} from edge where [of] = ? and [to] = ? and extra = ''"
+            for row in self.select(query, of, to):
+                rows.setdefault((row[_PART], row[_PART + 1]), []).append(row)
+        return rows
+
+    @memoized
+    def _cell(self, of: str, to: str, cell: tuple[int, int]) -> tuple[Edge, ...]:
+        return self.made(Edge, self._rows(of, to)[cell])
 
     def edges_of_extras(self, of: str, to: str, extras: Collection[str]) -> tuple[Edge, ...]:
         """Return what `of` says of `to` with some extras, beside what it says without."""
         edges = self._edges("where [of] = ? and [to] = ? and extra != ''", of, to)
         return tuple(edge for edge in edges if edge.extra in extras)
 
-    def _edges(self, where: str, *values: str) -> tuple[Edge, ...]:
+    def _edges(self, where: str, *values: object) -> tuple[Edge, ...]:
         return tuple(sorted(self.records(Edge, f"from edge {where}", *values)))
 
     @cached_property
@@ -411,6 +465,10 @@ class SolverQueries:
 def _read_packed(row: tuple[Any, ...], form: RecordForm, readers: Iterable[tuple[int, Callable[[Any], Any]]]) -> Iterable[Any]:
     """Return the values of the records for which a row of a packed table stands."""
     size, columns = unpacked(row, form)
+    if size == 1:
+        for place, read in readers:
+            columns[place] = read(columns[place])
+        return (columns,)
     for place, read in readers:
         column = columns[place]
         columns[place] = map(read, column) if type(column) is list else repeat(read(column), size)
