@@ -19,7 +19,7 @@ from compatkb.authoring.loader import LoadProblem, load, parse_document
 from compatkb.errors import UnavailableError
 from compatkb.refresh import index_client
 from compatkb.refresh.comparison import plan, propose
-from compatkb.refresh.index_client import Limits, Network
+from compatkb.refresh.index_client import Limits, Network, Remembering
 from compatkb.refresh.listing import RawFile, listing
 from compatkb.refresh.run import FileChange, RefreshOutcome, gather, refresh, select, write
 from compatkb.schema import IndexFile, ProductFile
@@ -144,6 +144,24 @@ def test_new_release_is_read(data: Path, index: Index, way: str, as_json: bool) 
     assert kinds(outcome) == [("unnamed", ("1.1",))]
     write(outcome.changes)
     assert ask(data, index).changes == ()
+
+
+def test_a_run_that_was_ended_asks_for_the_rest(data: Path, index: Index, tmp_path: Path) -> None:
+    """What wheels said is kept until a run ends well; then it is forgotten."""
+    third = TWO.replace("1.1", "1.2")
+    index.projects["some-engine"] += [wheel(TWO, ("gear==1.1",)), wheel(third, ("gear==1.2",))]
+    index.raw[f"/files/{third}"] = (500, {}, b"")
+    files, subjects = load(data), select(load(data), (), requirements=False)
+    with pytest.raises(UnavailableError):
+        refresh(files, data, subjects, Remembering(Network(index.url), tmp_path / "kept"), TODAY)
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    index.raw.clear()
+    index.asked.clear()
+    client = Remembering(Network(index.url), tmp_path / "kept")
+    assert [r.version for r in proposed(refresh(files, data, subjects, client, TODAY)).release] == ["1.2", "1.1", "1.0"]
+    assert {path for _, path, _ in index.asked if path.endswith(".whl")} == {f"/files/{third}"}
+    client.forget()
+    assert not (tmp_path / "kept").exists()
 
 
 FILES = """

@@ -17,7 +17,7 @@ from compatkb.core.findings import Finding, Severity, worst
 from compatkb.errors import DataError, UnavailableError, UsageError
 from compatkb.output.terminal import show
 from compatkb.request.parser import parse_day
-from compatkb.store.cache import data_directory
+from compatkb.store.cache import cache_directory, data_directory
 from compatkb.store.records import picked
 
 Findings = Literal["text", "json", "github"]
@@ -219,7 +219,7 @@ def refresh(
             raise UsageError("--clones reads repositories: it takes no --index, --since or --requirements")
         return _collect(Path(clones), data_directory(data).resolve(), only or (), form, write=write, check=check)
     try:
-        from compatkb.refresh.index_client import Network
+        from compatkb.refresh.index_client import Network, Remembering
     except ImportError as error:
         message = f"refresh needs the package {error.name}: python -m pip install 'compatkb[refresh]'"
         raise UnavailableError(message) from None
@@ -235,8 +235,11 @@ def refresh(
     first = datetime.combine(parse_day(since), time(), UTC) if since else None
     today = current_day()
     with Progress() as count:
-        outcome = run(files, directory, subjects, Network(index), today, since=first, jobs=jobs, say=_say, count=count)
-    return _told(outcome, directory, form, write=write, check=check)
+        client = Remembering(Network(index), Path(cache_directory()) / "refresh")
+        outcome = run(files, directory, subjects, client, today, since=first, jobs=jobs, say=_say, count=count)
+    code = _told(outcome, directory, form, write=write, check=check)
+    client.forget()
+    return code
 
 
 def _collect(clones: Path, directory: Path, only: "Iterable[str]", form: str, *, write: bool, check: bool) -> int:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import threading
 import time
 import warnings
@@ -30,6 +31,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 from urllib3.util import Retry
 
+from compatkb.core.atomic_write import write_file
 from compatkb.errors import NotListedError, UnavailableError
 from compatkb.refresh.listing import (
     MOST_FILES,
@@ -276,6 +278,31 @@ class Network:
                 raise UnavailableError(f"{what}: the answer takes longer than {self._limits.answer:g} seconds")
             parts.append(part)
         return b"".join(parts)
+
+
+class Remembering:
+    """An index whose metadata of wheels are kept in a folder: a run that was ended asks the next time for the rest alone."""
+
+    def __init__(self, client: Network, folder: Path) -> None:
+        self._client, self._folder = client, folder
+        self.page, self.last_modified, self.archive = client.page, client.last_modified, client.archive
+
+    def reading(self, distribution: str, file: DistributionFile) -> WheelMetadata | None:
+        """Return what a wheel's metadata say, as `Network.reading`."""
+        kept = self._folder / hashlib.sha256(file.entry.url.encode()).hexdigest()
+        if kept.exists():
+            return read_metadata(distribution, file, kept.read_bytes())
+        content = self._client.metadata(distribution, file)
+        if content is None:
+            return None
+        reading = read_metadata(distribution, file, content)  # what is none is not kept
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_file(kept, content)
+        return reading
+
+    def forget(self) -> None:
+        """Remove the folder: the run has ended well."""
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 JSON = "application/vnd.pypi.simple.v1+json"
