@@ -58,9 +58,9 @@ def facts(files: Files, stated: frozenset[tuple[str, str]] = frozenset()) -> Ite
             yield ("release", name, release.version), True
             for build in release.build:
                 default = build.channels == ("default",)
-                kinds = tuple(sorted((kind.device, *kind.os) for kind in build.compiled_for))
+                kinds = {(kind.device, os, arch) for kind in build.compiled_for for os in kind.os for arch in kind.arch}
                 kind = "default build" if default else "other build"
-                yield (kind, name, f"{build.version} {build.maker or ''}"), (build.devices, build.stage, kinds)
+                yield (kind, name, f"{build.version} {build.maker or ''}"), (build.devices, build.stage, tuple(sorted(kinds)))
             for variant in release.variant:
                 for label in variant.labels:
                     yield ("other build", name, f"{release.version}+{label}"), variant.device
