@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from packaging.utils import canonicalize_name
 
-from compatkb.authoring.collected import with_collected
+from compatkb.authoring.collected import with_collected, with_found
 from compatkb.authoring.listed import with_listed
 from compatkb.authoring.loader import Files, files_of, parse, read
 from compatkb.refresh.collect import collect
@@ -135,7 +135,7 @@ def _kept(read: R, keeps: Callable[[Any], bool]) -> R:
 def joined(files: Files) -> Files:
     """Return the data with what was collected and what is listed."""
     products, machine = with_collected(files.products, files.machine, files.collected)
-    return replace(files, products=with_listed(products, files.index), machine=machine)
+    return replace(files, products=with_found(with_listed(products, files.index), files.collected), machine=machine)
 
 
 def _named(term: str, gone: set[tuple[str, str]]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from itertools import groupby
 
-from compatkb.authoring.listed import DEFAULT
+from compatkb.authoring.listed import AS_BEFORE, DEFAULT
 from compatkb.core.names import word_key
 from compatkb.core.record import NamedTuple
 from compatkb.core.versions import Scheme, parse
@@ -57,9 +57,6 @@ def with_collected(
         lines = {series: says for feed in feeds if isinstance(feed, TagFeed) for series, says in feed.lines.items()}
         for tags in file.tags:
             _add_tags(file.product, tags, lines, file.seen, added)
-        claims = {read.id: read for feed in feeds if isinstance(feed, FileFeed) for read in feed.reads}
-        for found in file.files:
-            _add_found(known[file.product], found, claims, file.seen, added[file.product])
         devices = {row.id: _Listed(read, row, file.seen) for read in file.devices for row in read.rows}
         if machine and devices and file.product in known:
             machine = _with_ids(machine, devices, known[file.product])
@@ -170,16 +167,38 @@ def _runs(tags: TagsRead, number: int) -> Iterator[tuple[str, list[TagRow]]]:
 # -- lines of files ------------------------------------------------------------------------------------------------------
 
 
-def _add_found(product: ProductFile, found: FilesRead, claims: Mapping[str, FileRead], seen: date, added: _Additions) -> None:
-    """Add the claims that lines of files make, but where people wrote what the same builds say of the same product."""
-    written = {(claim.of, claim.kind, _product_of(term)) for claim in product.claim for term in claim.to}
-    for row in found.rows:
-        for name, (path, line, groups) in row.found.items():
-            if read := claims.get(name):
-                claim = _claim_of(product.product.id, row, read, groups)
-                if not any((claim.of, claim.kind, _product_of(term)) in written for term in claim.to):
-                    added.claims.append(claim)
-                    added.sources[claim.sources[0]] = _place_of(found, row, path, line, seen)
+def with_found(products: Iterable[ProductFile], collected: Iterable[CollectedFile]) -> tuple[ProductFile, ...]:
+    """Return product files with the claims that lines of files make of builds that they have.
+
+    What people wrote that the same builds say of the same product stays in their place; what was only born goes.
+    """
+    read = {file.product: file for file in collected if file.files}
+    return tuple(_with_found(file, read[file.product.id]) if file.product.id in read else file for file in products)
+
+
+def _with_found(product: ProductFile, file: CollectedFile) -> ProductFile:
+    reads = {read.id: read for feed in product.feed if isinstance(feed, FileFeed) for read in feed.reads}
+    builds = {build.version for release in product.release for build in release.build}
+    builds |= {release.version for release in product.release}
+    born = {saying for claim in product.claim if claim.note == AS_BEFORE for saying in _sayings(claim)}
+    written = {saying for claim in product.claim if claim.note != AS_BEFORE for saying in _sayings(claim)}
+    added, sources = list[Claim](), dict(product.source)
+    for found in file.files:
+        for row in found.rows:
+            for name, (path, line, groups) in row.found.items():
+                if name not in reads:
+                    continue
+                claim = _claim_of(product.product.id, row, reads[name], groups)
+                if claim.of.partition("==")[2] in builds and written.isdisjoint(_sayings(claim)):
+                    added.append(claim)
+                    sources[claim.sources[0]] = _place_of(found, row, path, line, file.seen)
+    told = {saying for claim in added for saying in _sayings(claim)} & born
+    kept = (claim for claim in product.claim if claim.note != AS_BEFORE or told.isdisjoint(_sayings(claim)))
+    return product.model_copy(update={"claim": (*kept, *added), "source": sources})
+
+
+def _sayings(claim: Claim) -> set[tuple[str, Kind, str]]:
+    return {(claim.of, claim.kind, _product_of(term)) for term in claim.to}
 
 
 def _product_of(term: str) -> str:

@@ -37,7 +37,7 @@ from compatkb.schema import (
 
 DEFAULT = "default"
 UNREVIEWED: Final = "unreviewed"
-_AS_BEFORE = "As the release before it."
+AS_BEFORE: Final = "As the release before it."
 _MESSAGE = "new, not reviewed: what is said of it was read from the package index alone"
 
 
@@ -182,7 +182,7 @@ def _with_labels(file: ProductFile, listing: IndexFile, machine: Collection[str]
             for claim in file.claim:
                 as_before = claim.of == f"{file.product.id}=={last.version}+{_label(build)}"
                 if as_before and _subject(claim) in machine and (claim.kind, _subject(claim)) not in said:
-                    new = {"of": of, "id": f"{claim.id}-for-{entry.version}", "basis": Basis.INFERRED, "note": _AS_BEFORE}
+                    new = {"of": of, "id": f"{claim.id}-for-{entry.version}", "basis": Basis.INFERRED, "note": AS_BEFORE}
                     claims.append(claim.model_copy(update=new))
             day = entry.uploaded.date()
             of = f"{file.product.id}==={build.version}"
@@ -217,7 +217,7 @@ def _labelled(before: Build, last: str, version: str, pythons: tuple[str, ...], 
     kept = before.model_copy(
         update={"version": f"{version}+{_label(before)}", "sources": (source,), "released": None, "aliases": ()}
     )
-    return kept.model_copy(update={"note": _AS_BEFORE, "channels": own, "wheels": _as_before(before.wheels, pythons, source)})
+    return kept.model_copy(update={"note": AS_BEFORE, "channels": own, "wheels": _as_before(before.wheels, pythons, source)})
 
 
 def _as_before(wheels: Iterable[Wheels], pythons: tuple[str, ...], source: str) -> tuple[Wheels, ...]:
@@ -226,7 +226,7 @@ def _as_before(wheels: Iterable[Wheels], pythons: tuple[str, ...], source: str) 
     for row in wheels:
         same = rows.setdefault((row.os, row.arch, row.glibc), row)
         both = pythons or tuple(dict.fromkeys((*same.python, *row.python)))
-        said = {"python": both, "basis": Basis.INFERRED, "note": _AS_BEFORE, "sources": (source,)}
+        said = {"python": both, "basis": Basis.INFERRED, "note": AS_BEFORE, "sources": (source,)}
         rows[row.os, row.arch, row.glibc] = same.model_copy(update=said)
     return tuple(rows.values())
 
@@ -245,7 +245,7 @@ def _born(before: Build, version: str) -> Build:
     """Return a build that is for what the one before it was for; its labels are not known."""
     cites = (f"index-{version}",)
     kinds = tuple(
-        kind.model_copy(update={"label": None, "basis": Basis.INFERRED, "note": _AS_BEFORE, "sources": cites})
+        kind.model_copy(update={"label": None, "basis": Basis.INFERRED, "note": AS_BEFORE, "sources": cites})
         for kind in before.compiled_for
     )
     return Build(

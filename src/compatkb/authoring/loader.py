@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from compatkb.authoring.collected import with_collected
+from compatkb.authoring.collected import with_collected, with_found
 from compatkb.authoring.families import Expanded, Origin, expand, family_name, lift_sources
 from compatkb.authoring.listed import with_channels, with_listed
 from compatkb.core.record import NamedTuple
@@ -220,7 +220,7 @@ def files_of(documents: tuple[DataDocument, ...], evidence: tuple[Observation, .
             groups[name.removesuffix(".toml")] = next((r for r in records if isinstance(r, model)), None)
     groups["products"], groups["machine"] = with_collected(groups["products"], groups["machine"], groups["collected"])
     groups["channels"] = with_channels(groups["channels"], groups["products"], groups["index"])
-    groups["products"] = with_listed(groups["products"], groups["index"])
+    groups["products"] = with_found(with_listed(groups["products"], groups["index"]), groups["collected"])
     return Files(**groups, evidence=evidence)
 
 

@@ -94,7 +94,7 @@ class FileRow(FamilyRow):
     version: Text
     ref: Text
     sha256: Text | None = None  # of an archive
-    found: dict[Id, tuple[Text, int, tuple[Text, ...]]] = {}
+    found: dict[Id, tuple[Text, int, tuple[str, ...]]] = {}
 
 
 class FilesRead(Record):

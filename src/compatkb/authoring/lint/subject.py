@@ -132,7 +132,10 @@ class LintSubject:
         for document, file in reversed(list(self.index)):
             if file.distribution == distribution:
                 named = self.knowledge.claims[edge.claim].claim.of
-                number = next(n for n, release in enumerate(file.release) if f"{edge.of}=={release.version}" == named)
+                numbers = [n for n, release in enumerate(file.release) if f"{edge.of}=={release.version}" == named]
+                if not numbers:  # a collector read it elsewhere
+                    return None
+                number = numbers[0]
                 return ListedRequirement(document, ("release", number, "requires"), file.release[number].version)
         return None
 
