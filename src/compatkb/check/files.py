@@ -29,7 +29,7 @@ _WITH_LISTS = ("dockerfile", "shell", "makefile", "github", "gitlab", "requireme
 _MOST_ABOVE = 2
 """As many folders above a file may hold what it names."""
 MOST_BYTES = 20_000_000
-_HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer", ".docker")
+_HIDDEN = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer", ".docker", ".binder")
 _LEFT_OUT = ("node_modules", "__pycache__", "site-packages")
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta", "Lib/site-packages", "bin/activate")
 """What a folder of an environment has, whatever it is called."""

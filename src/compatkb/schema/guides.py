@@ -228,10 +228,11 @@ class ApplicationFile(Record):
 
 
 class StubEntry(Record):
-    """A name on the package index that only looks like a package: its archive refuses to be installed."""
+    """A name that only looks like a package: no index has it, or what it has refuses to be installed."""
 
     name: Text
     instead: Text
+    until: Text | None = None  # the newest Python for which there is something all the same
     sources: Sources
 
 
@@ -313,6 +314,13 @@ class GoneImage(Record):
     sources: Sources
 
 
+class PlainImage(Record):
+    """Images of a repository with a system, and with no Python or settings of installers that the system has not."""
+
+    repository: Text
+    sources: Sources
+
+
 class IndexList(Record):
     """All packages that the indexes of one maker can have, by the list from which they are filled."""
 
@@ -357,6 +365,7 @@ class PackagesFile(Record):
     unwheeled: tuple[UnwheeledEntry, ...] = ()
     managed_python: tuple[ManagedPython, ...] = ()
     gone_image: tuple[GoneImage, ...] = ()
+    plain_image: tuple[PlainImage, ...] = ()
     index_list: tuple[IndexList, ...] = ()
     conda_list: tuple[CondaList, ...] = ()
     conda_clash: tuple[CondaClash, ...] = ()

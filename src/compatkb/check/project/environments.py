@@ -123,7 +123,7 @@ class ProjectEnvironment:
         self.is_unchecked = False  # what installs the file goes by no metadata, or by others
         self.is_locked = False  # a lock beside it says what is chosen
         self.missing: set[int] = set()  # the steps that include a file that is not there
-        self.bounds_others = False  # it keeps the newest releases of packages away that the data do not know
+        self.bounded: set[str] = set()  # packages that the data do not know, and whose newest releases it keeps away
 
     @cached_property
     def flags(self) -> dict[int, set[str]]:
@@ -300,7 +300,8 @@ class Project:
             environment.paths.add(located.document.path)
             if isinstance(statement, Requirement):
                 product = self.product(statement.name, statement.tool)
-                environment.bounds_others |= product is None and any(mark in statement.specifier for mark in _UPPER)
+                if product is None and any(mark in statement.specifier for mark in _UPPER):
+                    environment.bounded.add(statement.name)
                 if product:
                     environment.requirements.append(ProductRequirement(located, statement, product))
                 else:

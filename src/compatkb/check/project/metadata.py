@@ -6,13 +6,17 @@ from compatkb.check.project.documented import is_of_other_architecture
 from compatkb.check.project.environments import at
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
 from compatkb.check.project.pins import PLATFORM
-from compatkb.check.project.queries import ProjectQueries
-from compatkb.check.project.resolution import TOGETHER
+from compatkb.check.project.queries import ProjectQueries, is_exact
+from compatkb.check.project.resolution import TOGETHER, moved_alone
 from compatkb.check.project.step_pins import Bound, Clash, StepPins, release_of, source_of
 from compatkb.check.rules import FileRole, place_of
 from compatkb.core.findings import Finding, Severity
+from compatkb.core.names import normal
 
 _MOST_FOUND = 6
+_MOST_NAMED = 5
+_MANY = 3
+"""So many pins that do not go with one other: that one was moved alone."""
 
 
 @SETTINGS.rule(TOGETHER, PLATFORM)
@@ -26,14 +30,51 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         pinned = StepPins(plan, step, queries)
         if plan.pythons and not plan.of_markers:
             yield from _of_another_python(pinned)
-        told: set[frozenset[str]] = set()
-        for clash in pinned.clashes(pinned.pins):
-            parties = frozenset((clash.one.by or clash.one.of, clash.other.by or clash.other.of))
-            if parties not in told and len(told) < _MOST_FOUND:
-                told.add(parties)
-                yield _finding(clash, pinned)
+        told = list(_findings(pinned))
+        yield from told
         for clash, several in pinned.stuck(pinned.pins) if not told else ():
             yield _stuck(clash, several, pinned)
+
+
+def _findings(pinned: StepPins) -> Iterator[Finding]:
+    """Yield a finding for each cause: a clash, with the others that go when what mends it is written."""
+    left = {_parties(clash): clash for clash in reversed(list(pinned.clashes(pinned.pins)))}
+    left = dict(reversed(left.items()))
+    for _ in range(_MOST_FOUND):
+        if not left:
+            return
+        parties, clash = next(iter(left.items()))
+        shared = max(sorted(parties), key=lambda name: sum(name in one for one in left))
+        is_hub = sum(shared in one for one in left) >= _MANY and shared not in pinned.moved
+        fix = (_moving(shared, pinned) if is_hub else None) or pinned.mending(clash)
+        for pin in (fix or "").split("\n"):
+            name, _, version = pin.partition("==")
+            pinned.moved.update({normal(name): version} if version else {})
+        after = {_parties(one) for one in pinned.clashes({**pinned.pins, **pinned.moved})} if fix else left.keys()
+        gone = [one for both, one in left.items() if both not in after and one is not clash]
+        yield _finding(clash, gone, fix, pinned)
+        left = {both: one for both, one in left.items() if one is not clash and one not in gone}
+
+
+def _parties(clash: Clash) -> frozenset[str]:
+    return frozenset((clash.one.by or clash.one.of, clash.other.by or clash.other.of))
+
+
+def _moving(name: str, pinned: StepPins) -> str | None:
+    """Return the pins that move what many others do not go with, so that all of these may stay; None where there are none."""
+    product, plan = pinned.product.get(name), pinned.plan
+    installed = plan.final.get(product.id) if product else None
+    if product is None or installed is None or name not in pinned.pins:
+        return pinned.nearest(name) if product is None and name in pinned.pins else None
+    builds = pinned.queries.facts.elements(product.id)
+    known = {
+        r: sum(bound.of in pinned.pins and is_exact(bound.spec) for bound in pinned.demands(name, r))
+        for r in {e.release for e in builds if e.installable}
+        if pinned.admits(name, r)
+    }
+    fitting = {r for r, met in known.items() if met and met == max(known.values())}  # of the time of the others
+    mask = sum(1 << e.idx for e in builds if e.release in fitting)
+    return moved_alone(installed, mask, plan, pinned.queries) if mask else None
 
 
 def _of_another_python(pinned: StepPins) -> Iterator[Finding]:
@@ -52,12 +93,12 @@ def _of_another_python(pinned: StepPins) -> Iterator[Finding]:
             yield finding._replace(level=Severity.ERROR) if is_certain else finding
 
 
-def _finding(clash: Clash, pinned: StepPins) -> Finding:
-    """Return what is wrong, at what has to move."""
+def _finding(clash: Clash, gone: list[Clash], fix: str | None, pinned: StepPins) -> Finding:
+    """Return what is wrong, at what has to move, with what else goes when that does."""
     bounds = sorted((clash.one, clash.other), key=lambda bound: not bound.by)
     parties = [(b.by, b.version) if b.by else (b.of, b.spec.removeprefix("==")) for b in bounds]
-    fix = pinned.mending(clash)
-    moves = (fix or "").partition("==")[0] or parties[-1][0]
+    moves = next((pin.partition("==")[0] for pin in (fix or "").split("\n") if pin.partition("==")[0] in dict(parties)), "")
+    moves = moves or parties[-1][0]
     parties.sort(key=lambda party: party[0] != moves)
     places = [next(f for f, one in reversed(pinned.asked[name]) if one.specifier) for name, _ in parties]
     (name, version), (other, beside) = parties
@@ -66,6 +107,10 @@ def _finding(clash: Clash, pinned: StepPins) -> Finding:
     needs = ", ".join(f"{b.by} {b.version} needs {b.of} {b.spec.removeprefix('==')}" for b in bounds if b.by)
     needs += "" if bounds[-1].by else f", not {bounds[-1].spec.removeprefix('==')}"
     message = f"{name} {version} does not work with {other} {beside} ({where}): {needs} (stated)"
+    others = dict.fromkeys(name for one in gone for name in sorted(_parties(one)) if name in pinned.pins and name != moves)
+    texts = [f"{one} {pinned.pins[one]} (line {pinned.asked[one][-1][0].statement.place.line})" for one in others]
+    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    message += f"; nor with {', '.join(texts[:_MOST_NAMED])}{more}" if texts else ""
     sources = tuple(source_of(b.by, b.version, pinned.queries) for b in bounds if b.by)
     return at(places[0], TOGETHER, message, sources=sources, fix=fix)
 

@@ -48,7 +48,7 @@ def check_environment(environment: ProjectEnvironment, queries: ProjectQueries) 
     """Yield what is wrong with packages and images of which no version is known."""
     for located, one in environment.others:
         if one.group == environment.group and one.tool != "conda" and one.role is not RequirementRole.OVERRIDE:
-            yield from _stub(located, one, queries)
+            yield from _stub(located, one, [python.specifier for _, python in environment.pythons], queries)
             yield from _metadata(located, one, queries)
     asked = [*environment.others, *((w.located, w.requirement) for w in environment.requirements)]
     for located, one in asked:
@@ -183,7 +183,13 @@ def _unwheeled(
             yield finding._replace(level=Severity.ERROR)
 
 
-def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) -> Iterator[Finding]:
+def _is_for(newest: str | None, named: list[str], queries: ProjectQueries) -> bool:
+    """Return whether a Python that is named is not newer than one."""
+    admitted = [queries.python(specifier).mask for specifier in named]
+    return bool(newest and any(mask and mask & queries.python(f"<={newest}").mask for mask in admitted))
+
+
+def _stub(located: LocatedStatement, one: Requirement, pythons: list[str], queries: ProjectQueries) -> Iterator[Finding]:
     slip = _SLIP.fullmatch(located.statement.text)
     product = queries.facts.product(slip[1]) if slip else None
     if slip and product and product.distribution == slip[1]:
@@ -193,9 +199,9 @@ def _stub(located: LocatedStatement, one: Requirement, queries: ProjectQueries) 
         edits = (Edit(start, end, written),) if located.document.text[start:end] == slip[0] else ()
         yield at(located, STUB, message, fix=f"write {written}", edits=edits)
     for record in queries.package_records("stub") if one.url is None else ():
-        if record["name"] != one.name or one.role is not RequirementRole.INSTALL:
+        if record["name"] != one.name or one.role is not RequirementRole.INSTALL or _is_for(record["until"], pythons, queries):
             continue
-        message = f"{one.name} is only a stub on the index, and refuses to be installed; the package is {record['instead']}"
+        message = f"{one.name} cannot be installed from the index; the package that is meant is {record['instead']}"
         start, end = located.span
         product = queries.facts.product(record["instead"])
         allowed = queries.allowed(product, [one.specifier]) if product and one.specifier else None

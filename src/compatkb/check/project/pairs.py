@@ -9,8 +9,10 @@ from compatkb.check.project.install_plan import SETTINGS, InstalledProduct, Inst
 from compatkb.check.project.pins import about_end
 from compatkb.check.project.queries import ANY_PYTHON, Denial, ProjectQueries, Pythons, exactly, is_exact
 from compatkb.check.project.resolution import TOGETHER, judge, unlisted, where
+from compatkb.check.project.step_pins import release_of
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
+from compatkb.core.names import normal
 from compatkb.core.vocabulary import Certainty, Role
 from compatkb.parsers.statement import RequirementRole
 from compatkb.store.records import Element
@@ -101,7 +103,7 @@ def _chosen(
         element = queries.taken(one.allowed, channels, beside, pythons)
         if element is not None:
             chosen[one.allowed.product] = element
-    if plan.environment.bounds_others:  # what a package demands of those decides which release of it is taken
+    if plan.environment.bounded:  # what a package demands of those decides which release of it is taken
         known = {one.allowed.product for one in final if is_exact(one.allowed.text)}
         chosen = {p: e for p, e in chosen.items() if p in known or queries.is_decided(p) or queries.has_metadata(p)}
     return chosen
@@ -144,7 +146,8 @@ def _drifts(
         extras = {extra for required in one.requirements for extra in required.requirement.extras}
         replaces = one.step > other.step and plan.resolves(one.step) and bool(queries.demand(element, other_pin))
         is_seen = queries.requires(element, rest.product) or queries.requires(rest, element.product)
-        if rest.product in extras or (is_seen and not replaces):
+        is_left = _is_left(one, other, plan) and bool(queries.demand(element, other_pin))
+        if rest.product in extras or (is_seen and not (replaces or is_left)):
             continue  # installers see that, and take what goes together
         denial = queries.denial([pin, other_pin], near=True)
         is_leaf = queries.facts.products[element.product].role == Role.LEAF
@@ -156,17 +159,31 @@ def _drifts(
                 f"installers take {name} {element.version} here, which does not go with {beside} {rest.version} "
                 f"({where(other, one)}): {denial.told}"
             )
-            message += "; it replaces what was there" if replaces else ""
+            message += "; it replaces what was there" if replaces else "; the later step leaves it there" if is_left else ""
             fix, edits = _pin(one, element, rest, denial, plan, queries)
             fix = fix or about_end(element.product, queries)[1]
             finding = at(one.parts[-1].located, DRIFTS, message, sources=denial.sources, fix=fix, edits=edits)
             is_companion = queries.facts.products[element.product].role == Role.COMPANION and denial.basis != "inferred"
             is_fatal = queries.has_clash([element, rest]) or (denial.at_import and is_companion)
-            is_bound = plan.environment.bounds_others or denial.of_device
+            is_bound = _is_bound(element, plan, queries) or denial.of_device
             is_decided = queries.is_decided(element.product) and denial.at_import
-            is_certain = (is_decided or (is_fatal and not is_bound)) and not replaces
+            is_certain = (is_decided or (is_fatal and not is_bound)) and not (replaces or is_left)
             return finding._replace(level=Severity.ERROR) if is_certain else finding
     return None
+
+
+def _is_left(one: InstalledProduct, other: InstalledProduct, plan: InstallPlan) -> bool:
+    """Return whether a later step pins another package of which this one had taken the newest with it."""
+    is_later = 0 <= one.step < other.step and is_exact(other.allowed.text) and plan.environment.kind == "stage"
+    return is_later and all(w.requirement.step > one.step for w in plan.requirements if w.product.id == other.allowed.product)
+
+
+def _is_bound(element: Element, plan: InstallPlan, queries: ProjectQueries) -> bool:
+    """Return whether bounds on packages that the data do not know may keep a release away, which demands something of them."""
+    name = normal(queries.facts.products[element.product].distribution or element.product)
+    record = release_of(name, element.release, queries) if plan.environment.bounded else {"requires": ()}
+    rows = record["requires"] if record else None
+    return rows is None or any(other in plan.environment.bounded for other, *_ in rows)
 
 
 def _drifts_beside(

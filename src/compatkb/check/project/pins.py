@@ -283,10 +283,11 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if is_built and not queries.requires_other_python(allowed, pythons):
         return
     denial = queries.denial([allowed], pythons) if pythons else None
-    if queries.facts.products[allowed.product].role == Role.LEAF:
+    if queries.requires_other_python(allowed, pythons):
         builds = queries.elements(allowed.product, allowed.mask)
+        denial = denial or Denial("", "", (), frozenset((allowed.product,)), ())
         text = f"it needs Python {builds[-1].requires_python}"
-        denial = Denial(text, "stated", cited(queries, builds[-1]), frozenset((allowed.product,)), ())
+        denial = denial._replace(reason=text, basis="stated", sources=cited(queries, builds[-1]))
     if pythons and not denial and installed.requirements and installed.tool != "conda":  # whose channels are no indexes
         denial = queries.denial([_on_indexes(plan, installed, queries)], pythons)
     if denial and ("python" in denial.products or denial.products == {allowed.product}):

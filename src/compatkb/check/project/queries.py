@@ -270,7 +270,9 @@ class ProjectQueries:
 
     def is_plain(self, repository: str) -> bool:
         """Return whether images of a repository hold a system, a Python or a toolkit, and no settings of installers."""
-        return "/" not in repository or self.toolkit(repository) is not None
+        name = repository.removeprefix("docker.io/")
+        is_known = any(name == record["repository"] for record in self.package_records("plain_image"))
+        return "/" not in name or is_known or self.toolkit(repository) is not None
 
     def toolkit(self, repository: str) -> Product | None:
         """Return the toolkit that images of a repository hold, by its name, None where it is none of the data."""

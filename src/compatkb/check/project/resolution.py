@@ -34,6 +34,7 @@ _OF_WINDOWS = ("windows", "nanoserver")
 """What the names of images that are no Linux hold."""
 _FROM_ONE = "install them in one command, from one index"
 _MOST_NAMED = 3
+_MANY = 3
 _MOST_NEAR = 40
 
 
@@ -112,6 +113,10 @@ def _finding(group: list[Conflict], plan: InstallPlan, queries: ProjectQueries) 
     if len(others) == 1 and not group[0].by_index and (pins is None or _is_far(pins)):
         other = _set_of(members, others, plan, queries)
         pins = other if other and not other.leaves and (pins is None or not _is_far(other)) else pins
+    shared = {name for name in members if all(name in one.names for one in group)}
+    if len(group) >= _MANY and shared - moving and not group[0].by_index:  # that one was moved alone
+        other = _set_of(members, shared - moving, plan, queries)
+        pins = other if other and not (other.leaves or _is_far(other)) else pins
     first = next((one for one in group if one.level is Severity.ERROR), group[0])
     told = [first, *(one for one in group if one is not first)]
     more = f"; and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
@@ -421,6 +426,26 @@ def replacement(plan: InstallPlan, one: InstalledProduct, among: Callable[[str],
     first = exactly(new[one.allowed.product])
     texts = [fitting(part, new[part.allowed.product], first, plan, queries) for part in moves]
     return [text for text in texts if text] if all(texts) else []
+
+
+def moved_alone(one: InstalledProduct, among: int, plan: InstallPlan, queries: ProjectQueries) -> str | None:
+    """Return the pin of some builds to which a product can move by itself, so that no more is refused than before."""
+    movable = _movable(one, plan, queries)
+    movable = movable._replace(mask=movable.mask & among)
+    if not movable.mask or one.is_at_address or one.tool == "conda":
+        return None
+    kept: list[AllowedVersions] = []
+    for other in sorted(plan.final.values(), key=lambda each: _order(each, queries)):
+        if other is one or not other.allowed.mask or queries.refused([*kept, other.allowed], plan.pythons, plan.systems):
+            continue
+        if not queries.refused([*kept, other.allowed, movable], plan.pythons, plan.systems):
+            kept.append(other.allowed)
+        elif not queries.refused([*kept, other.allowed, one.allowed], plan.pythons, plan.systems):
+            return None
+    near = (e for e in queries.elements(one.allowed.product, movable.mask) if not queries.refused([*kept, exactly(e)]))
+    only = {one.allowed.product: movable._replace(mask=sum(1 << e.idx for e in near))}
+    new = _moved([one], kept, plan, queries, only) or _moved([one], [], plan, queries, only)  # nothing supports the rest
+    return fitting(one, new[one.allowed.product], (kept or [movable])[-1], plan, queries) if new else None
 
 
 def _has_any(one: InstalledProduct, kept: list[AllowedVersions], plan: InstallPlan, queries: ProjectQueries) -> bool:

@@ -63,6 +63,7 @@ class StepPins:
         for name in vague | overridden:
             self.asked.pop(name, None)
         self.pins: dict[str, str] = {}
+        self.moved: dict[str, str] = {}  # what fixes that are offered already write instead
         for name, asked in self.asked.items():
             pinned = {
                 one.specifier.removeprefix("==") for _, one in asked if is_exact(one.specifier) and "," not in one.specifier
@@ -70,6 +71,20 @@ class StepPins:
             if len(pinned) == 1 and any(one.role is RequirementRole.INSTALL for _, one in asked):
                 self.pins[name] = pinned.pop()
         self.product = {normal(w.product.distribution or w.product.id): w.product for w in plan.requirements}
+        self._shared = self.places
+        for name, version in self.pins.items():
+            self._shared = self._places_of(self._python_of(name, version))
+
+    def _python_of(self, name: str, version: str) -> str:
+        """Return the Pythons that a release asks for, empty where that is not known."""
+        if product := self.product.get(name):
+            own = (e for e in self.queries.facts.elements(product.id) if e.release == version.partition("+")[0])
+            return next((e.requires_python for e in own if e.requires_python), "")
+        return str((release_of(name, version, self.queries) or {}).get("python", ""))
+
+    def _places_of(self, python: str) -> list[tuple[str, str, str, str]]:
+        """Return the platforms that all pins ask for, those of a Requires-Python where it admits any."""
+        return [place for place in self._shared if not python or admits_python(python, place[3])] or self._shared
 
     def own(self) -> Iterator[Bound]:
         """Yield what the lines of the project ask for."""
@@ -90,9 +105,8 @@ class StepPins:
                 specs = {self.queries.metadata_bound(e, beside.id) for e in builds if e.installable}
                 if len(specs) == 1 and (spec := specs.pop()):
                     yield Bound(other, spec, name, version)
-        python = (record or {}).get("python", "")
+        places = self._places_of(self._python_of(name, version))
         for other, spec, marker in rows:
-            places = [place for place in self.places if not python or admits_python(python, place[3])] or self.places
             if all(holds(marker or None, *place) for place in places):
                 yield Bound(other, spec, name, version)
 
@@ -149,7 +163,7 @@ class StepPins:
 
     def admits(self, name: str, version: str) -> bool:
         """Return whether a package may be another version, by all that the others and its own metadata ask for."""
-        pins = {**self.pins, name: version}
+        pins = {**self.pins, **self.moved, name: version}
         return name not in self.pins or not (
             any(self.clashes(pins, name)) or any(self._concerns(one, name) for one in self.stuck(pins))
         )
@@ -161,7 +175,7 @@ class StepPins:
 
     def mending(self, clash: Clash) -> str | None:
         """Return the pin that mends a clash, the nearest one, so that nothing else clashes; None where there is none."""
-        names = [name for name in (clash.one.of, clash.other.by, clash.one.by) if name in self.pins]
+        names = [name for name in (clash.one.of, clash.other.by, clash.one.by) if name in self.pins and name not in self.moved]
         for name in sorted(dict.fromkeys(names), key=lambda name: name in self.product):
             if name in self.product:
                 continue
