@@ -15,6 +15,8 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([0-9][^-/]*?)(?:-\d[^-]*)?-(?!\d)[^-/]+-[^-/]+-[^-/]+\.whl")
 """The name of a wheel."""
+_GIT = re.compile(r"git\+(?:https|ssh)://[^\s#@]*/([\w.-]+?)(?:\.git)?/?(?:@[\w./-]+)?(?:#(?:.*&)?egg=([\w-]+).*|#.*)?")
+"""An address of a git repository, with the name of the repository and the one that it gives its package."""
 _ARBITRARY = re.compile(r"===(?=\d+(?:\.\d+)*(?:\+[\w.]+)?(?:,|$))")
 """Compares texts (PEP 440), of which a release in its usual form is one."""
 _SINGLE = re.compile(r"(?<=[\w\]])[ \t]*=[ \t]*(?=\d+(?:\.\d+)*(?:\+\w+)?[ \t]*$)")
@@ -125,6 +127,12 @@ def of_file(text: str) -> tuple[str, str] | None:
     if match and is_specifier(f"=={match[2]}"):
         return normal(match[1]), f"=={match[2]}"
     return None
+
+
+def of_repository(text: str) -> str | None:
+    """Return the name of the package that an address of a git repository brings, as it says or by the repository."""
+    match = _GIT.fullmatch(text)
+    return normal(match[2] or match[1]) if match else None
 
 
 def unquoted(text: str) -> str:

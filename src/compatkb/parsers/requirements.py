@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from compatkb.core.text_position import Place
 from compatkb.parsers.commands.model import FILES, INDEXES, python_specifier, spelled
-from compatkb.parsers.requirement import is_name, of_file, refusal, statement
+from compatkb.parsers.requirement import is_name, of_file, of_repository, refusal, statement
 from compatkb.parsers.source import Fragment, Segment, SourceFile
 from compatkb.parsers.statement import Include, IndexUse, ParsedFile, PythonUse, Requirement, RequirementRole
 
@@ -77,6 +77,8 @@ def _line(line: Fragment, text: str, indent: int, reading: ParsedFile, role: Req
         requirement = Requirement(
             place=place, text=bare, name=named[0], specifier=named[1], url=bare, role=role, step=STEP, derived=derived
         )
+    if requirement is None and (name := of_repository(bare)):
+        requirement = Requirement(place=place, text=bare, name=name, url=bare, role=role, step=STEP, derived=derived)
     if requirement is not None:
         reading.add(requirement)
     elif derived and is_name(name := re.split(r"[<>=!~\[;\s]", bare, maxsplit=1)[0]):

@@ -314,6 +314,14 @@ class GoneImage(Record):
     sources: Sources
 
 
+class HeadEntry(Record):
+    """A repository whose main branch has the version after the newest release of its package."""
+
+    name: Text
+    repository: Text  # owner and name
+    sources: Sources
+
+
 class PlainImage(Record):
     """Images of a repository with a system, and with no Python or settings of installers that the system has not."""
 
@@ -366,6 +374,7 @@ class PackagesFile(Record):
     managed_python: tuple[ManagedPython, ...] = ()
     gone_image: tuple[GoneImage, ...] = ()
     plain_image: tuple[PlainImage, ...] = ()
+    head: tuple[HeadEntry, ...] = ()
     index_list: tuple[IndexList, ...] = ()
     conda_list: tuple[CondaList, ...] = ()
     conda_clash: tuple[CondaClash, ...] = ()

@@ -8,7 +8,7 @@ from compatkb.check.project.install_plan import SETTINGS, InstallPlan
 from compatkb.check.project.pins import PLATFORM
 from compatkb.check.project.queries import ProjectQueries, is_exact
 from compatkb.check.project.resolution import TOGETHER, moved_alone
-from compatkb.check.project.step_pins import Bound, Clash, StepPins, release_of, source_of
+from compatkb.check.project.step_pins import MAIN_BRANCH, UPPER, Bound, Clash, StepPins, release_of, source_of
 from compatkb.check.rules import FileRole, place_of
 from compatkb.core.findings import Finding, Severity
 from compatkb.core.names import normal
@@ -33,7 +33,9 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         told = list(_findings(pinned))
         yield from told
         for clash, several in pinned.stuck(pinned.pins) if not told else ():
-            yield _stuck(clash, several, pinned)
+            stuck = _stuck(clash, several, pinned)
+            is_bounded = any(UPPER.search(bound.spec) for bound in several)
+            yield stuck if is_bounded else stuck._replace(level=Severity.WARNING)  # a later release may go with it
 
 
 def _findings(pinned: StepPins) -> Iterator[Finding]:
@@ -96,7 +98,7 @@ def _of_another_python(pinned: StepPins) -> Iterator[Finding]:
 def _finding(clash: Clash, gone: list[Clash], fix: str | None, pinned: StepPins) -> Finding:
     """Return what is wrong, at what has to move, with what else goes when that does."""
     bounds = sorted((clash.one, clash.other), key=lambda bound: not bound.by)
-    parties = [(b.by, b.version) if b.by else (b.of, b.spec.removeprefix("==")) for b in bounds]
+    parties = [(b.by, b.version) if b.by else (b.of, _asked(b, pinned)) for b in bounds]
     moves = next((pin.partition("==")[0] for pin in (fix or "").split("\n") if pin.partition("==")[0] in dict(parties)), "")
     moves = moves or parties[-1][0]
     parties.sort(key=lambda party: party[0] != moves)
@@ -105,14 +107,21 @@ def _finding(clash: Clash, gone: list[Clash], fix: str | None, pinned: StepPins)
     line = f"line {places[1].statement.place.line}"
     where = line if places[0].document is places[1].document else f"{places[1].document.path}, {line}"
     needs = ", ".join(f"{b.by} {b.version} needs {b.of} {b.spec.removeprefix('==')}" for b in bounds if b.by)
-    needs += "" if bounds[-1].by else f", not {bounds[-1].spec.removeprefix('==')}"
+    needs += "" if bounds[-1].by else f", not {_asked(bounds[-1], pinned)}"
     message = f"{name} {version} does not work with {other} {beside} ({where}): {needs} (stated)"
     others = dict.fromkeys(name for one in gone for name in sorted(_parties(one)) if name in pinned.pins and name != moves)
     texts = [f"{one} {pinned.pins[one]} (line {pinned.asked[one][-1][0].statement.place.line})" for one in others]
     more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
     message += f"; nor with {', '.join(texts[:_MOST_NAMED])}{more}" if texts else ""
-    sources = tuple(source_of(b.by, b.version, pinned.queries) for b in bounds if b.by)
-    return at(places[0], TOGETHER, message, sources=sources, fix=fix)
+    sources = tuple(source_of(b.by, pinned.heads.get(b.by, b.version), pinned.queries) for b in bounds if b.by)
+    finding = at(places[0], TOGETHER, message, sources=sources, fix=fix)
+    is_concluded = any(b.by in pinned.heads for b in bounds)  # from what the newest release asks for
+    return finding._replace(level=Severity.WARNING) if is_concluded else finding
+
+
+def _asked(bound: Bound, pinned: StepPins) -> str:
+    """Return what a line asks for, as people read it."""
+    return MAIN_BRANCH if bound.of in pinned.heads else bound.spec.removeprefix("==")
 
 
 def _stuck(clash: Clash, several: tuple[Bound, ...], pinned: StepPins) -> Finding:
@@ -120,12 +129,12 @@ def _stuck(clash: Clash, several: tuple[Bound, ...], pinned: StepPins) -> Findin
     demand, beside = clash.one, clash.other
     asking = next((bound for bound in several if bound.by), several[0])
     moves = beside.by or beside.of
-    fix = pinned.nearest(moves) if moves in pinned.pins else None
+    fix = pinned.nearest(moves) if moves in pinned.pins else pinned.released(moves) if moves in pinned.heads else None
     where = pinned.asked[moves][-1][0]
     admitted = " and ".join(
         dict.fromkeys(f"{b.by} {b.version} needs {b.of} {b.spec}" if b.by else f"{b.of}{b.spec} is asked for" for b in several)
     )
-    text = beside.spec.removeprefix("==")
+    text = _asked(beside, pinned)
     needs = f"{beside.by} {beside.version} needs {text}" if beside.by else f"not {text}"
     message = (
         f"{moves} {beside.version or text} does not work with any {asking.of} that is admitted here ({admitted}): "

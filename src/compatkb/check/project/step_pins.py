@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -17,9 +17,11 @@ from compatkb.core.record import NamedTuple
 from compatkb.core.versions import admits_python
 from compatkb.core.vocabulary import Role
 from compatkb.parsers.statement import Requirement, RequirementRole
+from compatkb.store.records import Product
 
 _MOST_NEAR = 40
-_UPPER = re.compile(r"<|==|~=")
+MAIN_BRANCH = "of its main branch"
+UPPER = re.compile(r"<|==|~=")
 
 
 class Bound(NamedTuple):
@@ -52,7 +54,10 @@ class StepPins:
         here = [place[:4] for place in usual if ((plan.pythons or named).mask or -1) >> place[4] & 1]
         # Pythons that only markers of lines part: nothing says that all of them run
         self.places = [place[:4] for place in usual if (named.mask or -1) >> place[4] & 1] if plan.of_markers else here
+        self.heads: dict[str, str] = {}  # what comes from the main branch of its repository, with the newest release
         for located, one in everything:
+            if head := _head(one, queries):
+                self.heads[one.name], one = head, one._replace(specifier=f">{head}", url=None)
             is_asked = one.step == step and one.role in (RequirementRole.INSTALL, RequirementRole.CONSTRAINT)
             if is_asked and one.tool != "conda" and all(holds(one.marker, *place) for place in here):
                 self.asked.setdefault(one.name, []).append((located, one))
@@ -86,6 +91,12 @@ class StepPins:
         """Return the platforms that all pins ask for, those of a Requires-Python where it admits any."""
         return [place for place in self._shared if not python or admits_python(python, place[3])] or self._shared
 
+    @cached_property
+    def _every(self) -> dict[str, Product]:
+        """The products by their distributions."""
+        known = self.queries.facts.products.values()
+        return {normal(p.distribution): p for p in known if p.distribution and p.role is not Role.DIMENSION}
+
     def own(self) -> Iterator[Bound]:
         """Yield what the lines of the project ask for."""
         for name, asked in self.asked.items():
@@ -100,8 +111,9 @@ class StepPins:
             elsewhere = any(set(e.channels) - {self.queries.own} for e in builds)
             if elsewhere and (self.plan.environment.indexes or self.queries.names_index or "+" in version):
                 rows = ()  # a build of another index may ask for other packages
-            others = {other: p for other, p in self.product.items() if other in self.asked and p is not product}
-            for other, beside in others.items() if product.role is not Role.LEAF else ():
+            named = self._every if self.heads else self.product
+            others = {o: p for o, p in named.items() if (o in self.asked or self.heads) and p is not product}
+            for other, beside in others.items() if product.role is not Role.LEAF or name in self.heads else ():
                 specs = {self.queries.metadata_bound(e, beside.id) for e in builds if e.installable}
                 if len(specs) == 1 and (spec := specs.pop()):
                     yield Bound(other, spec, name, version)
@@ -114,12 +126,20 @@ class StepPins:
         """Return what is asked of each package by the lines, with some pins in place of theirs, and by what these demand."""
         bounds: dict[str, list[Bound]] = {}
         for bound in self.own():
+            if bound.of in self.heads and bound.of in pins:
+                bound = bound._replace(spec=f"=={pins[bound.of]}")  # a release in its place
             moved = pins.get(bound.of)
             is_moved = bound.of in self.pins and moved != self.pins[bound.of] and is_exact(bound.spec)
             bounds.setdefault(bound.of, []).append(bound._replace(spec=f"=={moved}") if is_moved else bound)
         for name, version in pins.items():
             for bound in self.demands(name, version):
                 bounds.setdefault(bound.of, []).append(bound)
+        for name, newest in self.heads.items():
+            if name in pins or name not in self.asked:
+                continue
+            for bound in self.demands(name, newest):  # what the newest release asks for at least, its successor does, too
+                if lower := ",".join(clause for clause in bound.spec.split(",") if clause.startswith(">")):
+                    bounds.setdefault(bound.of, []).append(bound._replace(spec=lower, version=MAIN_BRANCH))
         return bounds
 
     def clashes(self, pins: Mapping[str, str], only: str = "") -> Iterator[Clash]:
@@ -139,7 +159,8 @@ class StepPins:
         for name, several in bounds.items():
             asked = self.asked.get(name, ())
             is_installed = any(b.by for b in several) or any(one.role is RequirementRole.INSTALL for _, one in asked)
-            if name in pins or not is_installed or not any(_UPPER.search(bound.spec) for bound in several):
+            is_bounded = self.heads or any(UPPER.search(bound.spec) for bound in several)
+            if name in pins or name in self.heads or not is_installed or not is_bounded:
                 continue
             known = releases_of(name, self.queries)
             admitted = [v for v in known if not v.is_prerelease and all(_admits(bound.spec, v) for bound in several)]
@@ -155,16 +176,19 @@ class StepPins:
         """Return what a release demands that something else asked of the same package does not meet."""
         demands = self.demands(name, str(version))
         pairs = ((demand, other) for demand in demands for other in bounds.get(demand.of, ()) if other.by != name)
-        return next((Clash(demand, other) for demand, other in pairs if not _meet(demand.spec, other.spec)), None)
+        lines_first = sorted(pairs, key=lambda pair: bool(pair[1].by))
+        return next((Clash(demand, other) for demand, other in lines_first if not _meet(demand.spec, other.spec)), None)
 
     def _is_told(self, name: str, one: Bound, other: Bound) -> bool:
         """Return whether a clash is among lines alone, or among products alone, which the engine judges."""
+        if self.heads.keys() & {name, one.of, one.by, other.by}:
+            return not (one.by or other.by)  # of which the engine knows nothing
         return not (one.by or other.by) or all(part in self.product for part in {name, one.by or name, other.by or name})
 
     def admits(self, name: str, version: str) -> bool:
         """Return whether a package may be another version, by all that the others and its own metadata ask for."""
         pins = {**self.pins, **self.moved, name: version}
-        return name not in self.pins or not (
+        return not (name in self.pins or name in self.heads) or not (
             any(self.clashes(pins, name)) or any(self._concerns(one, name) for one in self.stuck(pins))
         )
 
@@ -175,6 +199,8 @@ class StepPins:
 
     def mending(self, clash: Clash) -> str | None:
         """Return the pin that mends a clash, the nearest one, so that nothing else clashes; None where there is none."""
+        if head := next((name for name in (clash.one.of, clash.one.by, clash.other.by) if name in self.heads), None):
+            return self.released(head)
         names = [name for name in (clash.one.of, clash.other.by, clash.one.by) if name in self.pins and name not in self.moved]
         for name in sorted(dict.fromkeys(names), key=lambda name: name in self.product):
             if name in self.product:
@@ -196,6 +222,12 @@ class StepPins:
         fitting = (v for v in order[:_MOST_NEAR] if v != at_ and self._is_usable(known[v]) and self.admits(name, str(v)))
         return next((f"{name}=={version}" for version in fitting), None)
 
+    def released(self, name: str) -> str | None:
+        """Return the newest release that can take the place of a main branch; None where there is none."""
+        known = releases_of(name, self.queries)
+        order = (v for v in sorted(known, reverse=True) if not v.is_prerelease and self._is_usable(known[v]))
+        return next((f"{name}=={v}" for v in order if self.admits(name, str(v))), None)
+
     def is_for_python(self, requires_python: str) -> bool:
         """Return whether a Requires-Python admits one of the Pythons that may be meant."""
         return any(admits_python(requires_python, place[3]) for place in self.places)
@@ -207,6 +239,16 @@ class StepPins:
             not record["is_yanked"] and not record["unread"] and record["requires"] is not None
             and (not python or self.is_for_python(python))
         )  # fmt: skip
+
+
+def _head(one: Requirement, queries: ProjectQueries) -> str:
+    """Return the newest release of a package that comes from the main branch of its own repository, empty for others."""
+    address, _, ref = (one.url or "").partition("#")[0].rpartition("github.com/")[2].partition("@")
+    for record in queries.package_records("head") if one.url and "github.com/" in one.url else ():
+        if record["name"] == one.name and record["repository"] == address.removesuffix("/").removesuffix(".git"):
+            known = [version for version in releases_of(one.name, queries) if not version.is_prerelease]
+            return str(max(known)) if known and ref in ("", "main") and one.role is RequirementRole.INSTALL else ""
+    return ""
 
 
 def releases_of(name: str, queries: ProjectQueries) -> dict[Version, dict[str, Any]]:

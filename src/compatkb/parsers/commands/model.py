@@ -6,7 +6,7 @@ from typing import Any
 
 from compatkb.core.names import normal
 from compatkb.core.record import NamedTuple
-from compatkb.parsers.requirement import from_conda, is_name, of_file, refusal, statement
+from compatkb.parsers.requirement import from_conda, is_name, of_file, of_repository, refusal, statement
 from compatkb.parsers.shell import Variables
 from compatkb.parsers.statement import (
     MAIN,
@@ -224,6 +224,8 @@ def add_requirement(run: Invocation, word: Word) -> None:
             run.state(Requirement, word, **where, name=normal(name), unknown=True)
     elif named := of_file(text):
         run.state(Requirement, word, **where, name=named[0], specifier=named[1], url=text)
+    elif name := of_repository(text):
+        run.state(Requirement, word, **where, name=name, url=text)
     elif not re.match(r"[./~\\]|[A-Za-z][A-Za-z+.-]*:", text) and not text.endswith((".txt", ".zip", ".gz")):
         common = {"group": run.group, "step": run.step, "tool": run.tool, "derived": word.derived}
         if requirement := statement(text, word.inside or word.place, lost=word.redirected, **common):
