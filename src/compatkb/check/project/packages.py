@@ -284,11 +284,11 @@ def check(plan: InstallPlan, queries: ProjectQueries) -> Iterator[Finding]:
         if one.role is not RequirementRole.INSTALL or environment.is_locked or not _lies_in(one.specifier, record["versions"]):
             continue
         beside = {**others, **products}.get(record["other"])
-        if beside is not None and (beside[1].url or beside[1].unknown):
-            continue
+        if beside is not None and (beside[1].url or beside[1].unknown or beside[1].extras):
+            continue  # what an extra brings may have what is missed
         pinned = beside[1].specifier if beside and is_exact(beside[1].specifier) else ""
         if pinned:
-            is_told = record["name"] in products and (is_exact(one.specifier) or record["other"] in products)  # as a pair
+            is_told = record["name"] in products and record["other"] in products  # as a pair
             if not is_told and _admits(record["breaks"], pinned.removeprefix("==").partition("+")[0]):
                 yield _clash(located, one, pinned.removeprefix("=="), record, is_pinned=True)
         elif record["breaks"].startswith(">=") and _may_be(record, beside[1] if beside else None, plan, queries):
