@@ -278,8 +278,10 @@ def _beside(problems: list[Problem], pin: Pin) -> Iterator[_Hit]:
     below, above = range(held[0] - 1, -1, -1), range(held[-1] + 1, len(groups))
     if pin.beyond and pin.near == 1:  # older than all that is known
         held, above = [], range(len(groups))
+    previews = sum(1 << element.idx for element in problems[0].facts.elements(pin.product) if element.is_preview)
     for where, numbers in (("same", held), ("below", below), ("above", above)):
-        if ties := _first_of(problems, pin.product, [groups[number] for number in numbers]):
+        masks = [groups[number] for number in numbers]
+        if ties := _first_of(problems, pin.product, masks if where == "same" else [mask & ~previews for mask in masks]):
             yield _Hit((pin.product,), where, ties)
             if where == "same":
                 break
