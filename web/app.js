@@ -163,8 +163,9 @@
         if (mine !== latest || !swap(family, url, { push })) return;
       }
       if (at && isWider && body.dataset.engine) {
+        $("main").setAttribute("aria-busy", "true");  // grey: it is the answer for the family
         const html = await engine(query, () => {}).catch(() => "");
-        if (html && mine === latest) swap(html, url, { push: false });
+        if (mine === latest && !(html && swap(html, url, { push: false }))) $("main").removeAttribute("aria-busy");
       }
       if (at) return;
     }
@@ -442,7 +443,14 @@
     const idle = window.requestIdleCallback || ((call) => setTimeout(call, 1500));
     const spare = !(navigator.connection && navigator.connection.saveData);
     if (navigator.serviceWorker) navigator.serviceWorker.register(new URL("sw.js", root)).catch(() => {});
-    addEventListener("load", () => idle(() => { if (spare) { file("written"); file("sheet"); file("words"); } }));
+    const keep = async () => {  // what is needed without a network
+      const own = [...document.querySelectorAll("header a, link[rel=stylesheet], link[rel=icon], script[src]")].map((node) => node.href || node.src);
+      const pages = ["./", "ask.html", ...Object.values(await file("written"))].map((at) => new URL(at, root).href);
+      await Promise.all([file("sheet"), file("words")]);
+      const assets = ["written", "sheet", "words"].map((name) => new URL(body.dataset[name], opened).href);
+      (await navigator.serviceWorker.ready).active.postMessage([...assets, ...own, ...pages]);
+    };
+    addEventListener("load", () => idle(() => { if (spare && navigator.serviceWorker) keep().catch(() => {}); }));
     if (body.dataset.engine && spare) addEventListener("load", () => setTimeout(() => idle(() => engine("", () => {}).catch(() => {})), 4000));
   }
   document.documentElement.dataset.begun = "";

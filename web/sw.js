@@ -10,6 +10,9 @@ const kept = async (request, response) => {
   if (response.ok) (await caches.open(NAME)).put(request, response.clone()).catch(() => {});
   return response;
 };
+self.addEventListener("message", (event) => event.waitUntil((async () => {
+  for (const at of event.data) if (!await caches.match(at)) await fetch(at).then((response) => kept(new Request(at), response)).catch(() => {});
+})()));
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);

@@ -130,6 +130,27 @@ def test_works_from_a_disk(site: Path, watched: Any) -> None:
 
 
 @pytest.mark.long
+def test_works_without_a_network_after_the_first_visit(address: str, watched: Any) -> None:
+    """One visit keeps the front page, the written answers, the sheet and the sections; buttons and links work from there."""
+    one = watched()
+    page = one.show(address)
+    page.evaluate(
+        "async (at) => { while (!await caches.match(at)) await new Promise((done) => setTimeout(done, 50)); }",
+        f"{address}xpu/windows.html",
+    )
+    one.context.set_offline(True)
+    page.reload()
+    page.wait_for_function(TITLED, arg="torch 2.14")
+    page.locator("#row-os + .seg").get_by_role("link", name="Windows", exact=True).click()
+    page.wait_for_function(TITLED, arg="Windows")
+    page.goto(f"{address}ask.html?device=xpu&torch=2.8&os=windows")  # put together from the sheet
+    page.wait_for_function(TITLED, arg="torch 2.8.0+xpu on Intel GPU, Windows")
+    for name in ("Map", "GPUs"):
+        page.get_by_role("link", name=name, exact=True).click()
+        assert page.locator("h1").first.inner_text() == name
+
+
+@pytest.mark.long
 def test_without_an_engine_nothing_is_made_up(address: str, watched: Any) -> None:
     """A site without its engine answers an unwritten question with the command line alone, quoted for a shell."""
     page = watched().show(f"{address}ask.html?device=xpu&torch=%3E%3D2.5%2C%3C2.7&q=numpy==1.26.4")
