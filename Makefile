@@ -102,7 +102,7 @@ soak: $(VENV)/made-dev ## ask compatkb and real pip the same 500 random question
 	$(BIN)/python tests/differential.py --work .soak
 
 soak-web: $(VENV)/made-dev chromium ## compare thousands of answers of server and browser with the command line, and fuzz the server
-	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m "long or soak" tests/web/test_server.py tests/web/test_engine.py
+	COMPATKB_SOAK=2000 $(BIN)/python -m pytest --quiet -m "long or soak" tests/web/test_server.py tests/web/test_engine.py tests/web/test_same_commands.py
 
 soak-properties: $(VENV)/made-dev ## run the tests of rules over random input with new input, ROUNDS times (20)
 	for round in $$(seq $(or $(ROUNDS),20)); do \

@@ -1,6 +1,7 @@
 """Terminal, page, API, MCP and llms.txt name the same commands for the same systems, as someone reads them there."""
 
 import json
+import os
 import random
 import re
 import shlex
@@ -26,7 +27,7 @@ from compatkb.web.systems import FormValues
 
 FEW = (6, 500)
 MORE = (30, 501)
-MANY = (500, 502)
+MANY = (int(os.environ.get("COMPATKB_SOAK", "500")), 502)
 """So many questions, and the seed of those drawn."""
 CUT = "... (cut;"
 COMMAND = re.compile(r"\s*(?:python -m )?pip install .*[^\\]")
