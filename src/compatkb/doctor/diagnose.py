@@ -57,6 +57,7 @@ _COUNTS = {"two": 2, "dual": 2, "four": 4, "eight": 8}
 _GPUS_TOLD = re.compile(  # "4x Intel Arc Pro B70", "dual B60"
     r"\b(?:([1-9]) ?x|(two|dual|four|eight)) (?:intel )?(?:\(r\) )?(?:arc\b|b[5-7]0\b|data center gpu)"
 )
+_SETTING = re.compile(r"\b[A-Z][A-Z0-9_]{5,}=[A-Za-z0-9_.:]*[A-Za-z0-9_]")  # of a variable of the environment
 _STEP = re.compile(r"\{(\w+)\}")
 _NODE = re.compile(r"crw-rw-{4}[+.]? \d \S{1,16} (\d{2,4}) 226, ?1\d\d")  # a render node whose group has no name there
 _GRAVE = ("wrong-result", "crash", "hang")
@@ -86,6 +87,7 @@ class UnmetRequirement(NamedTuple):
     """A requirement that an installer could not meet, and what the data know of it: builds of that release, what is near."""
 
     requirement: str
+    product: str
     known: bool  # the very version is in the data
     builds: tuple[tuple[str, tuple[str, ...]], ...]  # version and channels, newest first
     near: tuple[str, ...]
@@ -141,6 +143,7 @@ class _Diagnosing(StackFinder):
         self.reader = VersionReader(facts, self.pasted)
         self.main = next(iter(facts.routes)).provider
         self.installing: dict[str, str] = {}
+        self.elsewhere = False
 
     def diagnosis(self) -> Diagnosis:
         """Return what the text speaks for."""
@@ -161,6 +164,8 @@ class _Diagnosing(StackFinder):
         matches, beside = self._issues(versions)
         places = (about if named else set(served)) | self._places(target)
         self.installing = self._installing(target.os or "")
+        missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
+        self.elsewhere = any(map(self._is_elsewhere, missed))
         generic = self._generic(admitted, evidence, answer, versions, places)
         candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
         if candidates and candidates[0].issue and not (candidates[0].do or candidates[0].issue.issue.cures) and generic:
@@ -171,7 +176,9 @@ class _Diagnosing(StackFinder):
         top = self._record_of(candidates[0], causes) if candidates else {}
         if top.get("device") not in (None, *served):
             target = target._replace(foreign=top["device"])
-        missed = tuple(filter(None, (self._missed(name) for name in evidence.wanted)))
+        if candidates and candidates[0].kind == "index":
+            gone = self._without(name for name in self.facts.successors if any(name == each.product for each in missed))
+            candidates = (candidates[0]._replace(do=(*gone, *candidates[0].do)), *candidates[1:])
         missing = tuple(dict.fromkeys(self._missing(versions))) if not candidates or not candidates[0].proven else ()
         diagnosis = Diagnosis(
             candidates, versions, unread, answer, missed, (), target=target, missing=missing, beside=beside,
@@ -434,6 +441,8 @@ class _Diagnosing(StackFinder):
                 weights[name] = max(weights.get(name, 0), _BLAMED_ONE)
             if self._has_build(record["other_build"], versions) and self._is_of_other_build(record["other_build"], versions):
                 weights[name] = weights.get(name, 0) + _SILENT
+            if record["unless_elsewhere"] and self.elsewhere and name in weights:
+                weights[name] -= _LEAST
         works = answer is not None and answer.verdict.is_usable
         for name, record in ((name, causes[name]) for name in weights):
             if record["kind"] in denied:
@@ -455,15 +464,35 @@ class _Diagnosing(StackFinder):
                 hits, cited = evidence.hits.get(name, []), list(evidence.cited.get(name, {}))
                 cures = others if record["works_elsewhere"] else tuple(self._updates(record, versions, hits, devices))
                 candidate = _candidate(record, weights[name], hits, cited, devices)
-                do = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
-                do = tuple(_STEP.sub(lambda found: self.installing[found[1]], step) for step in do if self._is_filled(step))
+                told = (*(self._generations() if record["generations"] else ()), *self._blamed(record), *candidate.do)
+                steps = tuple(
+                    _STEP.sub(lambda found: self.installing[found[1]], step) for step in told if self._is_filled(step)
+                )
+                do = self._to_be_done((*steps[:1], *self._program(record), *steps[1:]))
                 if do or not record["do_for"]:  # one whose steps are all for other systems is of those
-                    made.append(candidate._replace(proven=proven, cures=cures, do=do))
+                    confirm = None if self._is_set(candidate.confirm or "") else candidate.confirm
+                    made.append(candidate._replace(proven=proven, cures=cures, do=do, confirm=confirm))
         return tuple(made)
 
     def _is_filled(self, step: str) -> bool:
         """Return whether a text, or its system, has what stands between braces in a step."""
         return all(name in self.installing for name in _STEP.findall(step))
+
+    def _to_be_done(self, steps: tuple[str, ...]) -> tuple[str, ...]:
+        """Return steps with those last that set something in the environment that the text shows to be set."""
+        return tuple(sorted(steps, key=self._is_set))
+
+    def _is_set(self, step: str) -> bool:
+        return any(plain(setting) in self.pasted.plain for setting in _SETTING.findall(step))
+
+    def _program(self, record: dict[str, Any]) -> Iterator[str]:
+        """Yield how the applications that a text names are brought up to date, where their code or their torch is at fault."""
+        theirs = record["kind"] in ("code", "library") or record["unless_build"]
+        for application in self.facts.guide_records("application") if theirs else ():
+            names = (application["id"], application["name"], application["repo"])
+            told = any(self.pasted.find_word(plain(name)) for name in names)
+            if told and application["update"] and not any(application["name"] in step for step in record["do"]):
+                yield application["update"]
 
     def _denied_kinds(self, answer: Answer | None) -> set[str]:
         """Return of what kind the causes are that the engine's answer names: versions, or the machine below them."""
@@ -606,8 +635,12 @@ class _Diagnosing(StackFinder):
             return None
         version = (match[2] or "").rstrip(".-_")
         elements = self.facts.elements(product.id)
-        mask = self.mask_of(product.id, version) if version else 0
-        release = self.mask_of(product.id, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0]) if version else 0
+        if not version:  # any release: the newest of each index
+            newest = {e.channels[0]: e for e in elements if e.installable and e.channels}
+            builds = tuple((e.version, e.channels) for e in sorted(newest.values(), key=lambda e: -e.idx)[:_LEAST])
+            return UnmetRequirement(text, product.id, False, builds, ())
+        mask = self.mask_of(product.id, version)
+        release = self.mask_of(product.id, re.split(r"\+|\.?(?:post|dev|a|b|rc)\d", version)[0])
         shown = [e for e in reversed(elements) if (mask | release) >> e.idx & 1 and e.installable]
         releases = list(dict.fromkeys(e.release for e in elements if e.installable))
         below = [r for r in releases if numbers(r)[:3] <= numbers(version)[:3]][-2:]
@@ -615,9 +648,13 @@ class _Diagnosing(StackFinder):
         exact = any(e.version == version for e in elements)
         shown.sort(key=lambda e: e.version != version)  # the very build first, the rest as they were
         pins = tuple(Read(product.id, name, 0, SLOTS) for name in dict.fromkeys(e.release for e in shown))[:1]
-        return UnmetRequirement(
-            text, exact, tuple((e.version, e.channels) for e in shown), (*below, *above) if version else (), pins
-        )
+        return UnmetRequirement(text, product.id, exact, tuple((e.version, e.channels) for e in shown), (*below, *above), pins)
+
+    def _is_elsewhere(self, missed: UnmetRequirement) -> bool:
+        """Return whether what no installer found is on another index than the default one, which the text does not name."""
+        urls = {channel.id: channel.url for channel in self.facts.channels}
+        places = {urls.get(channel) for _, channels in missed.builds for channel in channels}
+        return bool(places) and None not in places and not any(plain(url) in self.pasted.plain for url in places if url)
 
 
 def _name_of(word: str) -> str:

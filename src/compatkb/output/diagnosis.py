@@ -23,6 +23,7 @@ from compatkb.store.reader import Snapshot
 from compatkb.store.records import Product, picked
 
 _LINES, _STEPS, _PLACES, _MANY = 2, 3, 2, 4
+_RELEASES = ("library", "version", "issue")
 _VERDICTS = {True: "cause", False: "possible", None: "unknown"}
 _MISSING = {
     "traceback": "the whole traceback",
@@ -132,11 +133,14 @@ class _DiagnosisPresenter(Presenter):
 
     def _wanted(self, wanted: UnmetRequirement) -> str:
         """Return what is known of a requirement that an installer did not find."""
-        addresses = {channel.id: channel.url or "the default index" for channel in self.facts.channels}
-        builds = {version: f"{version} on {addresses.get(ids[0], ids[0])}" for version, ids in wanted.builds if ids}
+        addresses = {channel.id: channel.url for channel in self.facts.channels}
+        builds = {
+            version: f"{version} on {addresses.get(ids[0]) or 'the default index'}" for version, ids in wanted.builds if ids
+        }
         pinned = wanted.requirement.rpartition("==")[2]
         if "==" not in wanted.requirement:
-            return ""
+            elsewhere = builds and all(addresses.get(ids[0]) for _, ids in wanted.builds if ids)
+            return f"{wanted.requirement} is on another index: {'; '.join(list(builds.values())[:2])}" if elsewhere else ""
         if wanted.known and pinned in builds:
             return f"{wanted.requirement} exists: {builds[pinned]}"
         product = self.facts.product(wanted.requirement.partition("==")[0])
@@ -199,7 +203,7 @@ def _rows(view: DiagnosisView, first: Candidate | None) -> Iterator[Row]:
         yield "confirm", first.confirm, 4
         yield from (("fix", step, number * 2) for number, step in enumerate(_fixes(view, first)))
         for other in _others(view):
-            yield "untested", f"{'or' if other.issue else 'or possibly'}: {other.title} (line {other.hits[0].line})", 7
+            yield "untested", "" if _is_release(other) else _other(other), 7
     yield "known issues", "" if is_sure else _beside(view), 5
     yield "also works", _kept(view), 4
     yield "avoid", first.avoid if first else None, 5
@@ -260,7 +264,18 @@ def _fixes(view: DiagnosisView, first: Candidate) -> list[str]:
         steps += [text for text in view.wanted if text][:1]
     if first.issue is None:
         steps += view.cures
-    return [*steps, *(step for step in first.do if step not in steps)][:_MANY]
+    steps += (step for step in first.do if step not in steps)
+    others = [f"{_other(other)}: {other.do[0]}" for other in _others(view) if _is_release(other)]
+    return [*steps[: _MANY - len(others)], *others]
+
+
+def _other(other: Candidate) -> str:
+    return f"{'or' if other.issue else 'or possibly'}: {other.title} (line {other.hits[0].line})"
+
+
+def _is_release(other: Candidate) -> bool:
+    """Return whether another release may be what helps: harmless to try, where a step on the machine is not."""
+    return other.kind in _RELEASES and bool(other.do)
 
 
 def _lead(view: DiagnosisView) -> StackView | None:

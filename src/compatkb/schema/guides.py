@@ -75,6 +75,7 @@ class CauseEntry(Record):
     avoid: Line | None = None  # what people are about to do, and why it does not help
     refuted: tuple[Pattern, ...] = ()  # one of these in the same text, and it is not this
     unless_free: bool = False  # it is not this where the text says that more memory was free than it asked for
+    unless_elsewhere: bool = False  # it is less likely where what was asked for is on an index that the text does not name
     unless_build: DeviceId | None = None  # it is not this where the torch of the text is a build for this device
     other_build: DeviceId | None = None  # it holds as well where a package is for other devices, and torch is for this one
     needs_build: DeviceId | None = None  # it is not this where a package that the text lists is a build for other devices
@@ -202,6 +203,7 @@ class ApplicationEntry(Record):
     by: tuple[Line, ...] = ()  # what drives the GPU: native xpu, IPEX, SYCL, OpenVINO, Vulkan
     since: Line | None = None
     install: Line | None = None
+    update: Line | None = None  # how it is brought up to date, with the torch that it installs for itself
     requires: tuple[Annotated[Text, AfterValidator(_requirement)], ...] = ()  # PEP 508, of the packages that matter here
     state: ApplicationState
     ended: Annotated[Text, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")] | None = None  # as exactly as it was told
