@@ -190,6 +190,9 @@ class _Diagnosing(StackFinder):
         """Return whether other versions of packages are part of what to do; only a text about one of ours gets any."""
         if not diagnosis.candidates:
             return False
+        cures = diagnosis.candidates[0].cures
+        if top.get("works_elsewhere") and not (self.main in self.pasted.plain and any(map(self._is_package, cures))):
+            return False  # it is of something else than packages beside torch
         if top["kind"] not in ("version", "index", "runtime", "issue") and not self._is_in_ended(diagnosis.candidates[0]):
             return False
         named = {read.product for read in diagnosis.versions if self.facts.products[read.product].role in _PACKAGES}
@@ -200,6 +203,9 @@ class _Diagnosing(StackFinder):
         named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
         told = named or diagnosis.wanted or self.main in self.pasted.plain or top["kind"] == "index"
         return bool(told) and not self._is_newest(diagnosis, top)
+
+    def _is_package(self, cure: str) -> bool:
+        return self.facts.products[_name_of(cure)].role in _PACKAGES
 
     def _installing(self, system: str) -> dict[str, str]:
         """Return what installs what on the distribution of the text, by what causes call it; where it tells none, on any."""
@@ -286,8 +292,7 @@ class _Diagnosing(StackFinder):
         steps += tuple(cure.do for cure in issue.cures if cure.do)
         if match.issue.cures and not issue.cures and not steps:
             steps = ("The releases without it have another known issue; the thread names them.",)
-        own = {product.id for product in self.facts.products.values() if product.role in _PACKAGES}
-        cures = tuple(cure.to for cure in issue.cures if cure.to and _name_of(cure.to) not in own)
+        cures = tuple(cure.to for cure in issue.cures if cure.to and not self._is_package(cure.to))
         kind = "issue" if self._package_cure(issue) else "machine"
         return Candidate(
             issue.id, kind, issue.title, issue.note or issue.title, steps, weight, hits, issue.sources, proven,
@@ -581,7 +586,7 @@ class _Diagnosing(StackFinder):
         named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
         named |= {name for name in ended if self._is_in_ended(first)}
         words = words or (self.main,)
-        packages = tuple(cure for cure in first.cures if self.facts.products[_name_of(cure)].role in _PACKAGES)
+        packages = tuple(filter(self._is_package, first.cures))
         if packages:
             choices = self.choices(None, Sought(words=packages), target)
         elif top.get("newest"):

@@ -116,6 +116,8 @@ def _is_good(text: str, lead: str, end: int) -> bool:
     clause = _SENTENCE.split(lead[-80:])[-1]
     works = _WORKS.search(clause)
     said = bool(works and not _NOT_WORKING.search(clause, 0, works.start()))
+    if works and works[0].startswith(("downgrad", "revert", "roll", "go")):
+        said = said and " from " not in works[0]
     if works and works[0].startswith(("upgrad", "updat")):
         is_cure = bool(_CURED.search(clause) or _CURED.search(text, end, end + 60))
         said = said and is_cure is not (" from " in works[0])

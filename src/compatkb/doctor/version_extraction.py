@@ -156,8 +156,9 @@ class VersionReader(KnownData):
         """
         good = [each for each in other_good(self.releases) if f"{self.product_of(each)}=={each.version}" not in known]
         told = {"good": " or ".join(dict.fromkeys(map(self._in_its_words, good[:2])))}
-        blamed = next((each for each in self.releases if each.is_blamed and each.name), None)
-        if blamed:
+        names = {each.version: each.name for each in self.releases if each.name}
+        named = (each._replace(name=names[each.version]) for each in self.releases if each.is_blamed and each.version in names)
+        if blamed := next(named, None):
             before = self._release_before(self.product_of(blamed), blamed.version)
             told["blamed"] = self._in_its_words(blamed) + (f" (before it: {before})" if before else "")
         return {name: text for name, text in told.items() if text}
@@ -168,7 +169,7 @@ class VersionReader(KnownData):
         told = next(filter(None, (re.search(form, self.pasted.text, re.IGNORECASE) for form in forms)), None)
         name = told[0][: len(release.name)] if told else release.name
         version = told[0][-len(release.version) :] if told and len(told[0]) > len(name) else release.version
-        return f"{name} {version}"
+        return f"{name} {version}".strip()
 
     def _release_before(self, product: str | None, version: str) -> str:
         releases = dict.fromkeys(e.release for e in self.facts.elements(product) if e.installable) if product else ()

@@ -392,7 +392,8 @@ def _others(view: DiagnosisView) -> list[Candidate]:
     first = view.candidates[0]
     if first.proven:
         return []
-    return [other for other in view.candidates[1:_STEPS] if other.hits and 2 * other.weight > first.weight][:1]
+    near = (other for other in view.candidates[1:_STEPS] if other.hits and 2 * other.weight >= first.weight)
+    return [other for other in near if 2 * other.weight > first.weight or _is_release(other)][:1]
 
 
 def _beside(view: DiagnosisView) -> str:
