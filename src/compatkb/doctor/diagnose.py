@@ -168,9 +168,10 @@ class _Diagnosing(StackFinder):
         self.elsewhere = any(map(self._is_elsewhere, missed))
         generic = self._generic(admitted, evidence, answer, versions, places)
         candidates = tuple(sorted((*matches, *generic), key=lambda candidate: -candidate.weight))
-        if candidates and candidates[0].issue and not (candidates[0].do or candidates[0].issue.issue.cures) and generic:
-            kind = max(generic, key=lambda candidate: candidate.weight)  # without a cure, what helps with issues of its kind
-            candidates = (candidates[0]._replace(do=kind.do), *candidates[1:])
+        first = candidates[0].issue.issue if candidates and candidates[0].issue else None
+        if first and not (candidates[0].do or first.cures):  # without a cure, what helps with issues of its kind
+            kinds = (each for each in generic if each.kind != "machine" or first.effect != "missing")
+            candidates = (candidates[0]._replace(do=next((kind.do for kind in kinds), ())), *candidates[1:])
         if candidates and candidates[0].kind in ("machine", "code", "library"):
             candidates = (candidates[0]._replace(do=(*self._leave_out(versions), *candidates[0].do)), *candidates[1:])
         top = self._record_of(candidates[0], causes) if candidates else {}
