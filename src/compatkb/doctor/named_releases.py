@@ -7,7 +7,8 @@ from compatkb.core.names import numbers
 from compatkb.core.record import NamedTuple
 
 RELEASE = re.compile(
-    r"(?<![\w.])(?:v?\d{1,6}(?:\.\d{1,8}){1,4}(?:[.-]?(?:a|b|rc|dev|post)\d{1,8}){0,2}(?:\+[a-z0-9]{1,12}(?:\.[a-z0-9]{1,12}){0,2})?(?:-[a-z]\d{1,3})?"
+    r"(?<![\w.])(?:v?\d{1,6}(?:\.\d{1,8}){1,4}(?:[.-]?(?:a|b|rc|dev|post)\d{1,8}){0,2}"
+    r"(?:\+[a-z0-9]{1,12}(?:\.[a-z0-9]{1,12}){0,2})?(?:-[a-z]\d{1,3}|-\d{1,6}(?:-[a-z]{3,10})?)?"
     r"|b\d{4,5}|20\d{6}|(?<=driver )\d{4}|lts\d?|rolling)(?!\w|[.-]\d)"
 )
 _WORDS = re.compile(r"(?:[a-z][a-z0-9_]{0,30}(?:-[a-z][a-z0-9_]{0,20}){0,4}[ :=@('*-]{1,4}){1,3}$")
@@ -38,7 +39,8 @@ _LEFT = re.compile(r"(?:regress\w*|going|went|switch\w*|mov\w*|bump\w*|jump\w*) 
 _CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
 _WORKED = re.compile(
     r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
-    r"(?:works?|worked|(?:(?:is|was|all|everything) ){1,2}(?:fine|ok|good)|passes|passed|good|ok)\b(?! around)"
+    r"(?:works?|worked|(?:(?:is|was|all|everything) ){1,2}(?:fine|ok|good|stable)"
+    r"|passes|passed|good|ok|stable|does(?=[.,;\n]))(?!\w| around)"
 )
 _SPARED = re.compile(
     r"[ '*):,-]{1,4}(?:(?:is|was|are) (?:not|un)\s?affected|is free of|does(?:n't| not) (?:crash|hang|fail|show))"
@@ -54,7 +56,7 @@ _BREAKS = re.compile(
     r"(?:[ '*):,]{0,3}(?:->|=>)"
     r"|[ '*)]{1,3}(?:is causing|causes|causing|breaks|broke|is broken|has broken|introduced|regress\w*)\b)"
 )
-_SENTENCE = re.compile(r"[.;] ")
+_SENTENCE = re.compile(r"[.;] |\n")
 _MOST = 400  # numbers that are looked at
 
 
@@ -119,7 +121,7 @@ def _is_good(text: str, lead: str, end: int) -> bool:
     if works and works[0].startswith(("downgrad", "revert", "roll", "go")):
         said = said and " from " not in works[0]
     if works and works[0].startswith(("upgrad", "updat")):
-        is_cure = bool(_CURED.search(clause) or _CURED.search(text, end, end + 60))
+        is_cure = bool(_CURED.search(clause) or _CURED.search(_SENTENCE.split(text[end : end + 60])[0]))
         said = said and is_cure is not (" from " in works[0])
     compared = _FREE.search(clause) or _BETTER.search(lead) or _LEFT.search(clause)
     return said or bool(compared or _WORKED.match(text, end) or _SPARED.match(text, end))
