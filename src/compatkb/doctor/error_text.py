@@ -24,6 +24,9 @@ _QUOTED = 200
 
 _FAILURE = re.compile(r"error|exception|fault|failed|abort|assert|cannot|not found|crash|wrong")
 _ASKING = re.compile(r">>>|print ?\(|\bin \[\d")
+_ELSEWHERE = re.compile(  # "the same script passes in cuda(A100)"
+    r"\b(?:pass|passes|passed|works|worked)(?: \w{1,12})? (?:in|on|with|under) (?:the |an? )?(?:nvidia |\w{1,8}\()?\Z"
+)
 _DRIVE = re.compile(r"(?:^|[^a-z0-9/])[a-z]:\Z")
 _SLOT = re.compile(r"\{([a-z0-9_.-]*)\}")
 _VERSION = r"v?([0-9][0-9a-z.+_-]{0,40})"
@@ -140,10 +143,15 @@ class ErrorText:
         """Return the first place of a pattern."""
         return next(self.find_all(pattern), None)
 
-    def find_word(self, pattern: str) -> PatternMatch | None:
-        """Return the first place of a pattern at which a word begins: not `e:/` in `file:/`, nor `/users/` in `c:/users/`."""
+    def find_word(self, pattern: str, *, failing: bool = False) -> PatternMatch | None:
+        """Return the first place of a pattern at which a word begins: not `e:/` in `file:/`, nor `/users/` in `c:/users/`.
+
+        With `failing`, what a text says to work does not count: that is elsewhere.
+        """
         literal = _literal(pattern)
         for at in self.places(literal):
+            if failing and _ELSEWHERE.search(self.plain, max(0, at - _GAP // 4), at):
+                continue
             if self._begins_word(at, literal) and (slots := self._slots(at, pattern)) is not None:
                 return PatternMatch(*self.line_at(at), slots)
         return None

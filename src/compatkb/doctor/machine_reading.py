@@ -219,7 +219,8 @@ class MachineReader(KnownData):
         )
 
     def _hits(self, record: dict[str, Any]) -> Iterator[PatternMatch]:
-        return filter(None, map(self.pasted.find_word, record["patterns"]))
+        foreign = record["product"] == "device" and record["version"] not in self.facts.served_devices()
+        return filter(None, (self.pasted.find_word(pattern, failing=foreign) for pattern in record["patterns"]))
 
     def _reads(self, product: str, found: dict[str, int]) -> tuple[Read, ...]:
         if product not in self.facts.products:
