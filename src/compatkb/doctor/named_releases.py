@@ -26,7 +26,9 @@ _WORKS = re.compile(
     r"|resolved|solved|gone)(?: \w{1,12}){0,3}(?: (?:with|on|in|under|using|at|to|by|from|for))?"
     r"[ :(*']{1,4}(?:the )?(?:older |newer |previous )?$"
 )
-_NOT_WORKING = re.compile(r"(?:n't|not|never|no longer|stop\w{0,4}|fail\w{0,3}|broken|regress\w{0,5})\b[^.;,\n]{0,30}$")
+_NOT_WORKING = re.compile(
+    r"(?:n't|not|never|no longer|needs?|should|must|supposed|stop\w{0,4}|fail\w{0,3}|broken|regress\w{0,5})\b[^.;,\n]{0,30}$"
+)
 _FREE = re.compile(
     r"(?:n't|not|never|no longer|without) (?:\w{1,12} )?(?:happen|occur|reproduc|appear|seen|crash|hang|affect|present)\w{0,5}"
     r"(?: \w{1,12}){0,2} (?:with|on|in|under|using|by) (?:the )?$"
@@ -37,6 +39,9 @@ _BETTER = re.compile(  # "slower than 2.13", "a deviation in accuracy than in 2.
 )
 _LEFT = re.compile(r"(?:regress\w*|going|went|switch\w*|mov\w*|bump\w*|jump\w*) from $")
 _CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
+_IN_VAIN = re.compile(
+    r"same (?:results?|errors?|issues?|problems?)|did(?:n't| not) help|no (?:effect|luck|difference|change)|still"
+)
 _WORKED = re.compile(
     r"(?:\+\w{1,12})?[ '*):,-]{1,4}(?:\w{1,12} ){0,2}"
     r"(?:works?|worked|(?:(?:is|was|all|everything) ){1,2}(?:fine|ok|good|stable)"
@@ -119,7 +124,7 @@ def _is_good(text: str, lead: str, end: int) -> bool:
     works = _WORKS.search(clause)
     said = bool(works and not _NOT_WORKING.search(clause, 0, works.start()))
     if works and works[0].startswith(("downgrad", "revert", "roll", "go")):
-        said = said and " from " not in works[0]
+        said = said and " from " not in works[0] and not _IN_VAIN.search(text, end, end + 80)
     if works and works[0].startswith(("upgrad", "updat")):
         is_cure = bool(_CURED.search(clause) or _CURED.search(_SENTENCE.split(text[end : end + 60])[0]))
         said = said and is_cure is not (" from " in works[0])
