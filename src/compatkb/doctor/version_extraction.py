@@ -72,6 +72,7 @@ class VersionReader(KnownData):
     def __init__(self, facts: Snapshot, pasted: ErrorText) -> None:
         super().__init__(facts)
         own = _OTHER_PYTHON.sub(lambda match: " " * len(match[0]), pasted.plain) if "python" in pasted.plain else ""
+        self.own_words = pasted.text
         self.pasted = ErrorText(own) if own else pasted  # which Pythons a release requires is nobody's version
 
     def versions(self, learnt: tuple[Read, ...] = ()) -> tuple[Read, ...]:
@@ -166,7 +167,7 @@ class VersionReader(KnownData):
     def _in_its_words(self, release: NamedRelease) -> str:
         name, version = re.escape(release.name), re.escape(release.version)
         forms = (rf"{name}\W{{0,12}}{version}", rf"\b{name}\b")
-        told = next(filter(None, (re.search(form, self.pasted.text, re.IGNORECASE) for form in forms)), None)
+        told = next(filter(None, (re.search(form, self.own_words, re.IGNORECASE) for form in forms)), None)
         name = told[0][: len(release.name)] if told else release.name
         version = told[0][-len(release.version) :] if told and len(told[0]) > len(name) else release.version
         return f"{name} {version}".strip()

@@ -201,7 +201,9 @@ def _rows(view: DiagnosisView, first: Candidate | None) -> Iterator[Row]:
     if first:
         yield "cause", _why(view, first), 3
         yield "confirm", first.confirm, 4
-        yield from (("fix", step, number * 2) for number, step in enumerate(_fixes(view, first)))
+        yield from (
+            ("fix", step, 3 if step.startswith("or") else number * 2) for number, step in enumerate(_fixes(view, first))
+        )
         for other in _others(view):
             yield "untested", "" if _is_release(other) else _other(other), 7
     yield "known issues", "" if is_sure else _beside(view), 5
