@@ -152,12 +152,14 @@ def _joined(file: ProductFile, listing: IndexFile) -> ProductFile:
 def _with_labels(file: ProductFile, listing: IndexFile, machine: Collection[str]) -> ProductFile:
     """Return a product with the builds on other indexes of releases that are newer than those with such builds."""
     releases = {Version(release.version): release for release in file.release}
-    given = {family.label or "" for family in file.listed} | {""}
-    by_label = {version: {_label(build) for build in release.build} - given for version, release in releases.items()}
+    by_label = {
+        version: {_label(build) for build in release.build} - {"", *_family_labels(file, release.version)}
+        for version, release in releases.items()
+    }
     labelled = sorted(version for version, labels in by_label.items() if labels)
     if len(labelled) < 2:
         return file
-    last, known = releases[labelled[-1]], by_label[labelled[-1]] & by_label[labelled[-2]]
+    last, known = releases[labelled[-1]], {_label(build) for build in releases[labelled[-2]].build} & by_label[labelled[-1]]
     before = [build for build in last.build if _label(build) in known and build.stage is Stage.STABLE]
     claims, advisories, sources = list(file.claim), list(file.advisory), dict(file.source)
     for entry in listing.release:
@@ -195,6 +197,11 @@ def _with_labels(file: ProductFile, listing: IndexFile, machine: Collection[str]
             "source": sources,
         }
     )
+
+
+def _family_labels(file: ProductFile, version: str) -> set[str]:
+    """Return the labels that a release has by the families of the product."""
+    return {f.label for f in file.listed if f.label and admits(file.product.scheme, f.releases or "", version)}
 
 
 def _label(build: Build) -> str:
