@@ -23,6 +23,7 @@ from compatkb.refresh.index_client import Limits, Network, Remembering
 from compatkb.refresh.listing import RawFile, listing
 from compatkb.refresh.run import FileChange, RefreshOutcome, gather, refresh, select, write
 from compatkb.schema import IndexFile, ProductFile
+from compatkb.schema.feed import FileRead
 
 TODAY = date(2026, 11, 21)
 TAGS = "cp311-cp311-manylinux_2_28_x86_64"
@@ -199,6 +200,16 @@ def test_lines_of_source_archives_are_read_once(data: Path, index: Index) -> Non
     assert [path for _, path, _ in index.asked if path.endswith(".gz")] == []
     product.write_text(product.read_text().replace("^gear", "^ge.r"), encoding="utf-8")
     assert [change.path.name for change in ask(data, index).changes] == ["engine.toml"]
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "said"),
+    [("gear(", "gear", "is no pattern"), ("gear", "gear=={1}", "is no group of `line`"), ("gear", "gear", "needs a `reason`")],
+)
+def test_what_no_file_can_say_is_refused(line: str, names: str, said: str) -> None:
+    """A pattern that is none, a group that it does not have, and a break without a reason are faults of the product file."""
+    with pytest.raises(ValueError, match=said):
+        FileRead.model_validate({"id": "gear", "paths": ["a"], "line": line, "kind": "breaks", "names": [names]})
 
 
 def test_what_is_no_source_archive_is_refused(data: Path, index: Index) -> None:

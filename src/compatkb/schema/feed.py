@@ -1,8 +1,9 @@
 """Feeds of data/products/: which repositories `refresh` reads for the facts of a product, and what it takes from them."""
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compatkb.core.vocabulary import Kind
 from compatkb.schema.base import Basis, Id, ProductId, Record, Text, When
@@ -77,6 +78,19 @@ class FileRead(Record):
     basis: Basis = Basis.STATED
     reason: Text | None = None
     note: Text | None = None
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        try:
+            groups = re.compile(self.line).groups
+        except re.error as error:
+            raise ValueError(f"`line`: {self.line!r} is no pattern: {error}") from None
+        words = " ".join((*self.names, self.reason or "", self.note or ""))
+        if beyond := [number for number in re.findall(r"\{(\d+)\}", words) if not 1 <= int(number) <= groups]:
+            raise ValueError(f"{{{beyond[0]}}} is no group of `line`, which has {groups}")
+        if self.kind is Kind.BREAKS and not self.reason:
+            raise ValueError("`breaks` needs a `reason`")
+        return self
 
 
 class FileFeed(Record):
