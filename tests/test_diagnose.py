@@ -363,6 +363,12 @@ def test_a_release_that_works_by_the_text(facts: Snapshot) -> None:
         ("Agama 39122.14 computes wrongly; the tests pass on Agama 38646.6, on B580", "Go back to Agama 38646.6"),
         ("Segmentation fault with PyTorch 2.4 and Agama Rolling. Not happening with Agama LTS.", "Go back to Agama LTS"),
         ("Foo 2.2.0b1 has a deviation in accuracy. No such error with Foo 2.1.0b2.", "Go back to Foo 2.1.0b2"),
+        ("ipex-llm nightly 20250415 prints garbage; nightly 20250313 is good", "Go back to ipex-llm 20250313"),
+        ("llama.cpp b9159 crashes with SYCL on Arc A770; b8850 works", "Go back to llama.cpp b8850"),
+        (
+            "UR_RESULT_ERROR_DEVICE_LOST since driver 32.0.101.8331. Driver 32.0.101.8247 works.",
+            "use Windows driver 32.0.101.8247",
+        ),
         ("Support of the Arc A770 is broken since Bar 0.10.0", "Go back to the release before Bar 0.10.0"),
         (
             "support is broken after updating to vLLM 0.10.0 on XPU",

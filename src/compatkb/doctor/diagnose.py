@@ -192,7 +192,7 @@ class _Diagnosing(StackFinder):
         if not diagnosis.candidates:
             return False
         cures = diagnosis.candidates[0].cures
-        if top.get("works_elsewhere") and not (self.main in self.pasted.plain and any(map(self._is_package, cures))):
+        if top.get("works_elsewhere") and not (self._names_main() and any(map(self._is_package, cures))):
             return False  # it is of something else than packages beside torch
         if top["kind"] not in ("version", "index", "runtime", "issue") and not self._is_in_ended(diagnosis.candidates[0]):
             return False
@@ -204,6 +204,9 @@ class _Diagnosing(StackFinder):
         named |= {name for name in map(_name_of, top.get("ask", ())) if name in ended}
         told = named or diagnosis.wanted or self.main in self.pasted.plain or top["kind"] == "index"
         return bool(told) and not self._is_newest(diagnosis, top)
+
+    def _names_main(self) -> bool:
+        return bool(re.search(rf"\b(?:py)?{self.main}\b", self.pasted.plain))
 
     def _is_package(self, cure: str) -> bool:
         return self.facts.products[_name_of(cure)].role in _PACKAGES
@@ -441,8 +444,10 @@ class _Diagnosing(StackFinder):
         self.installing |= self.reader.told_apart(others)
         elsewhere = bool(others) or "good" in self.installing
         for name, record in causes.items():
-            if (record["denied"] and record["kind"] in denied) or (record["works_elsewhere"] and elsewhere):
-                weights[name] = weights.get(name, 0) + _SILENT - _LEAST * record["denied"]
+            if record["denied"] and record["kind"] in denied:
+                weights[name] = weights.get(name, 0) + _SILENT - _LEAST
+            if record["works_elsewhere"] and elsewhere:
+                weights[name] = _PROOF
             if record["blamed"] and "blamed" in self.installing:
                 weights[name] = max(weights.get(name, 0), _BLAMED_ONE)
             if self._has_build(record["other_build"], versions) and self._is_of_other_build(record["other_build"], versions):

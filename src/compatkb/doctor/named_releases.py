@@ -11,8 +11,8 @@ RELEASE = re.compile(
     r"(?:\+[a-z0-9]{1,12}(?:\.[a-z0-9]{1,12}){0,2})?(?:-[a-z]\d{1,3}|-\d{1,6}(?:-[a-z]{3,10})?)?"
     r"|b\d{4,5}|20\d{6}|(?<=driver )\d{4}|lts\d?|rolling)(?!\w|[.-]\d)"
 )
-_WORDS = re.compile(r"(?:[a-z][a-z0-9_]{0,30}(?:-[a-z][a-z0-9_]{0,20}){0,4}[ :=@('*-]{1,4}){1,3}$")
-_WORD = re.compile(r"[a-z][a-z0-9_-]*[a-z0-9]")
+_WORDS = re.compile(r"(?:[a-z][a-z0-9_]{0,30}(?:[-.][a-z][a-z0-9_]{0,20}){0,4}[ :=@('*-]{1,4}){1,3}$")
+_WORD = re.compile(r"[a-z][a-z0-9_.-]*[a-z0-9]")
 _NEUTRAL = re.compile(r"(?:version|release|build|image|tag|wheel)s?|series|number|nightly|v|the")
 _LINK = re.compile(  # a word that no product is called
     r"an?|at|by|for|from|in|is|it|of|on|or|than|to|vs|versus|with|and|was|since|after|before|under|using|like|as|only|but|via|ha[ds]"
@@ -48,7 +48,8 @@ _WORKED = re.compile(
     r"|passes|passed|good|ok|stable|does(?=[.,;\n]))(?!\w| around)"
 )
 _SPARED = re.compile(
-    r"[ '*):,-]{1,4}(?:(?:is|was|are) (?:not|un)\s?affected|is free of|does(?:n't| not) (?:crash|hang|fail|show))"
+    r"[ '*):,-]{1,4}(?:(?:is|was|are) (?:not|un)\s?affected|is free of|does(?:n't| not) (?:crash|hang|fail|show)"
+    r"|no (?:such )?(?:errors?|crash|problems?|issues?|regressions?))"
 )
 _BLAMED = re.compile(
     r"(?:since|starting (?:with|from|in)|broke\w{0,2}(?: \w{1,12}){0,3} (?:in|since|with|by)|introduced (?:in|by|with)"
@@ -133,6 +134,8 @@ def _is_good(text: str, lead: str, end: int) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return whether two numbers may be of one product: as many parts, and the first one the same."""
+    """Return whether two numbers may be of one product: as many parts, and the first one the same; or both days, or builds."""
+    if "." not in one + other:
+        return one[:1] == other[:1] and one != other
     is_part = f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
     return abs(one.count(".") - other.count(".")) <= 1 and numbers(one)[:1] == numbers(other)[:1] != () and not is_part
