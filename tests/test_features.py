@@ -535,3 +535,14 @@ def test_breaks_of_the_feature_are_not_the_answer(tmp_path: Path) -> None:
     assert asked(facts, "python==3.12", "torch==2.0").verdict == "does-not-work"
     assert best(asked(facts, "python==3.11")) == {"torch": "2.0"}
     assert agrees(oracle, facts, "python==3.12", "torch==2.0") == []
+
+
+def test_what_a_question_about_a_feature_needs_and_what_its_hardware_does(run: Callable[..., Run]) -> None:
+    """The compiler that a feature needs stands among what is required; what a GPU does with a format beside the answer."""
+    compiled = " ".join(run("resolve", "b570", "windows11", "--needs", "torch.compile").out.split())
+    assert "torch.compile: a C++ compiler (MSVC)" in compiled
+    for words in (("resolve", "a770", "--needs", "bf16"), ("features", "bf16", "a770")):
+        told = " ".join(run(*words).out.split())
+        assert "XMX units: it is not emulated" in told
+        assert "needs no GradScaler" in told
+    assert "in IPEX, discontinued 2026-03-31" in run("features", "int4").out

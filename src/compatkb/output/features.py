@@ -31,8 +31,8 @@ _DENIALS = ("not-supported", "removed")
 _ORDER = ("supported", "beta", "prototype", "not-supported", "removed")
 """What a series is said to be where several things are said of it."""
 _EXACT = re.compile(r"[\w.-]+==[\w.+!-]+")
-_NEEDS = re.compile(r"Needs .{1,30}\.$")
-"""A note that is short enough for a cell: what a feature requires."""
+_NEEDS = re.compile(r"Needs [^.]{1,30}\.(?=$| )")
+"""The beginning of a note that is short enough for a cell: what a feature requires."""
 
 
 class Features:
@@ -40,7 +40,7 @@ class Features:
 
     def __init__(self, facts: Snapshot, day: date, asked: Request | None = None) -> None:
         self.facts, pins = facts, asked.pins if asked else ()
-        self.edition, self.names = Edition(facts.meta["data_date"], day), Names(facts)
+        self.day, self.edition, self.names = day, Edition(facts.meta["data_date"], day), Names(facts)
         self.feature = next((pin.product for pin in pins if pin.need), None)
         self.pin = next((pin for pin in pins if not pin.need and facts.products[pin.product].role != Role.DIMENSION), None)
         self.product = self.pin.product if self.pin else next(iter(asked.bare if asked else ()), None)
@@ -107,17 +107,28 @@ class Features:
                 for system in systems:
                     span, start = _spans(self._series(of, (device, parts), system, said))
                     notes = dict.fromkeys(
-                        s["note"] for s in said if s["note"] and _NEEDS.match(s["note"]) and _of(s, device, parts, system)
+                        needed[0] for s in said if (needed := _NEEDS.match(s["note"] or "")) and _of(s, device, parts, system)
                     )
                     cells.append("; ".join([span, *(note.rstrip(".").replace("Needs", "requires") for note in notes)]))
                     where = " on ".join([*([head] if device else []), *([self.names.value(SYSTEM, system)] if system else [])])
                     assumed += [f"{where}, {start} and newer".strip()] if start else []
                 rows.append((head, *cells))
             is_plain = of == entry["product"] == next((route.provider for route in self.facts.routes), of)
-            title = entry["id"] if is_plain else f"{entry['id']} in {self.names.label(of)}"
+            end = self.facts.product_details(of).eol
+            over = f", discontinued {end}" if end and end < self.day.isoformat() else ""
+            title = entry["id"] if is_plain else f"{entry['id']} in {self.names.label(of)}{over}"
             is_told = is_told or bool(rows)
             if rows:
                 yield Table((title, *self._heads(systems)), tuple(rows))
+            if self.hardware:
+                pinned = self.hardware.mask
+                own = [
+                    s
+                    for s in said
+                    for part in s["when"].get(HARDWARE, ())
+                    if (self.facts.word(HARDWARE, part) or 0) & pinned == pinned
+                ]
+                yield from map(Paragraph, dict.fromkeys(s["reason"] or s["note"] for s in own if s["note"] or s["reason"]))
             if assumed:
                 yield Paragraph(f"assumed, no document names them: {'; '.join(assumed)}")
         if not is_told:

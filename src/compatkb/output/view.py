@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST = 3
 """So many ways out, and so many other stacks, are shown unless all are asked for."""
 _FEW = 2
+_NEEDED = re.compile(r"Needs ([^.]{1,60})\.")
+"""The beginning of a note about a feature that says what it requires."""
 _LEFT_OUT = ("eol", "security")
 
 
@@ -273,10 +275,11 @@ def rows_of(
     alike += [AnswerRow("", (line,), 3 + n, when_brief=True) for n, line in enumerate(others[:MOST])]
     rows = [
         _sureness(stack),
+        AnswerRow("", tuple(_of_hardware(stack)), 1),
         AnswerRow("untested" if stack.is_certain else "", (graphics,)),
         AnswerRow("warning", (*messages.warnings_in_brief(stack.warnings), *stack.ending)),
         AnswerRow("known issues", tuple(_issues(stack)), 2),
-        AnswerRow("requires", (*_needs(best.stacks), *dict.fromkeys(text for one in best.stacks for text in one.required)), 1),
+        AnswerRow("requires", tuple(_required(best.stacks)), 1),
         AnswerRow("platforms", (*where, stack.elsewhere) if stack.elsewhere else tuple(where), 2),
         AnswerRow("" if where or stack.elsewhere else "platforms", (shortened(gpus),), 4),
         AnswerRow("" if where or gpus else "platforms", tuple(best.differences[:_FEW]), 6, when_brief=True),
@@ -285,6 +288,20 @@ def rows_of(
         *(replaced(row, label="" if n else "also works") for n, row in enumerate(alike)),
     ]
     return tuple(row for row in rows if any(row.texts))
+
+
+def _required(stacks: Sequence[StackView]) -> Iterator[str]:
+    """Yield what stacks need of the machine, and what the features need that were asked for."""
+    yield from dict.fromkeys([*_needs(stacks), *(text for one in stacks for text in one.required)])
+    for offered in (offered for one in stacks[:1] for offered in one.features):
+        needed = (_NEEDED.match(claim.note or "") for claim in offered.claims)
+        yield from dict.fromkeys(f"{offered.feature}: {found[1]}" for found in needed if found)
+
+
+def _of_hardware(stack: StackView) -> Iterator[str]:
+    """Yield what is said of the features that were asked for on the hardware of the question alone."""
+    for offered in stack.features:
+        yield from dict.fromkeys(claim.note for claim in offered.claims if claim.note and "hardware " in claim.when)
 
 
 def _issues(stack: StackView) -> Iterator[str]:

@@ -12,7 +12,7 @@ from compatkb.check.project.environments import LocatedStatement, ProductRequire
 from compatkb.check.project.index_contents import cited, lacks
 from compatkb.check.project.indexes import index_option, named, sources_of
 from compatkb.check.project.install_plan import SETTINGS, InstallPlan
-from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, is_exact
+from compatkb.check.project.queries import AllowedVersions, ProjectQueries, address, exactly, is_exact
 from compatkb.check.rules import CheckRule, FileRole
 from compatkb.core.findings import Edit, Finding, Severity
 from compatkb.core.platforms import spelling_of
@@ -175,14 +175,16 @@ def _brought(
     if not uses_uv(text) or required.document is not plan.environment.document:
         return
     channel = next((queries.channels.get(address(use.url)) for use in uses if use.name == index), None)
-    there = [e for e in queries.elements(allowed.product, allowed.mask) if is_exact(allowed.text) or channel in e.channels]
+    every = queries.elements(allowed.product, allowed.mask)
+    there = [e for e in every if channel in e.channels] or (every if is_exact(allowed.text) else [])
     rows = _sources_of_uv(text).get(required.requirement.name, [])
     meant = [marker for row in rows if row.get("index") == index and isinstance(marker := row.get("marker"), str)]
     cells = _cells_of_uv(text, queries) & _cells_where(meant, queries)
     if not there or not all(queries.facts.automatic_of([e], cells) for e in there):
         return
     build = there[-1]
-    served = {c for use in uses if not use.explicit and (c := queries.channels.get(address(use.url)))} | {queries.own}
+    own = {queries.own}
+    served = {c for use in uses if not use.explicit and (c := queries.channels.get(address(use.url)))} | own
     named = {one.name for _, one in plan.environment.others if one.only_index}
     named |= {one.requirement.name for one in plan.requirements if one.requirement.only_index}
     for one in queries.facts.automatic_of([build], cells):
@@ -195,6 +197,29 @@ def _brought(
         fix = f"add {name}=={one.version} to the dependencies, and {name} = {{ index = {index!r} }} to [tool.uv.sources]"
         finding = at(required.located, INDEX, message, sources=cited(queries, build), fix=fix.replace("'", '"'))
         yield finding._replace(level=Severity.ERROR) if is_exact(allowed.text) else finding
+    if queries.own not in build.channels and not plan.asks_unknown(queries):
+        yield from _left_behind(plan, required, build, index, queries)
+
+
+def _left_behind(
+    plan: InstallPlan, required: ProductRequirement, build: Element, index: str, queries: ProjectQueries
+) -> Iterator[Finding]:
+    """Yield what goes with a build of an explicit index, of which uv takes one for another device from elsewhere."""
+    for other in plan.requirements:
+        one, name = other.requirement, other.requirement.name
+        is_here = other.document is plan.environment.document and one.role is not RequirementRole.CONSTRAINT
+        if other.product.role is not Role.COMPANION or not is_here or one.only_index or one.url or "+" in one.specifier:
+            continue
+        installed = plan.final.get(other.product.id)
+        elsewhere = queries.narrowed(installed.allowed, frozenset((queries.own,))) if installed else None
+        if elsewhere is None or not elsewhere.mask or not queries.refused([exactly(build), elsewhere]):
+            continue
+        message = (
+            f"{other.product.name} has no entry in [tool.uv.sources], so it is not taken from {index!r} as "
+            f"{required.product.name} is: a build for another device fails to load"
+        )
+        fix = f'add {name} = {{ index = "{index}" }} to [tool.uv.sources]'
+        yield at(other.located, INDEX, message, sources=cited(queries, build), fix=fix)
 
 
 def _hidden(

@@ -21,7 +21,7 @@ from compatkb.check.project.resolution import replacement
 from compatkb.check.project.step_pins import release_of
 from compatkb.check.rules import ENDED, CheckRule, FileRole, place_of
 from compatkb.core.findings import Edit, Finding, Severity
-from compatkb.core.names import slips
+from compatkb.core.names import is_free_threaded, slips
 from compatkb.core.platforms import misspelt
 from compatkb.core.vocabulary import Kind, Role
 from compatkb.parsers.registry import kind_of
@@ -309,6 +309,25 @@ def _platform(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQu
     if not pythons and (outlived := _outlived(plan, installed, name, located, queries)):
         yield outlived
         return
+    if plan.pythons and not is_built and installed.tool != "conda" and (told := _unseen(installed, plan.pythons, queries)):
+        message = f"{name} has no wheel that is known for Python {told}"
+        sources = cited(queries, queries.elements(allowed.product, allowed.mask)[-1])
+        yield at(located, PLATFORM, message, sources=sources, fix=_ways_out(plan, installed, plan.pythons, queries))
+
+
+def _unseen(installed: InstalledProduct, pythons: Pythons, queries: ProjectQueries) -> str:
+    """Return a Python with those that the wheels of a pin are for, if it is newer than all these; empty for any other."""
+    asked = list(queries.elements("python", pythons.mask))
+    builds = queries.elements(installed.allowed.product, installed.allowed.mask)
+    known = [
+        each
+        for each in queries.facts.elements("python")
+        if any((build.certain | build.inferred) & queries.facts.dimension_cells("python", 1 << each.idx) for build in builds)
+    ]
+    newest = [each for each in known if not is_free_threaded(each.version)]
+    if not newest or len(asked) != 1 or is_free_threaded(asked[0].version) or asked[0].idx <= newest[-1].idx:
+        return ""
+    return f"{asked[0].version}: those of it are for {newest[0].version} to {newest[-1].version}"
 
 
 def _system(plan: InstallPlan, installed: InstalledProduct, queries: ProjectQueries) -> Iterator[Finding]:
