@@ -3,12 +3,13 @@
 import json
 import shlex
 import tomllib
+from collections.abc import Callable
 from datetime import date
 from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from conftest import ROOT, parted
+from conftest import ROOT, Run, parted
 from markdown_it import MarkdownIt
 
 from compatkb.docgen.kinds import RegionContents
@@ -218,3 +219,17 @@ def test_definitions_by_hand_are_respected(facts: Snapshot) -> None:
     assert "[v2.4.0][torch-v2.4.0]" in other
     assert f"[torch-v2.4.0]: <{page}>" in other
     assert Documents(facts, DAY).fill(other)[0] == other
+
+
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [
+        ("intel/llm-scaler-omni:0.1.0-b8", "torch 2.11.0+xpu, Python 3.12 and Ubuntu 24.04 ComfyUI, SGLang Diffusion"),
+        ("intel/pytorch:xpu-2.11.0-ubuntu24.04", "the kernel driver is that of the host"),
+        ("intel/llm-scaler-vllm:1.3", "The same image as 0.11.1-b7"),
+        ("intel/llm-scaler-vllm:0.21.0-b2", "leads owners of an Arc A770 to an image of the archived ipex-llm"),
+    ],
+)
+def test_what_an_image_is_for_stands_with_its_contents(image: str, told: str, run: Callable[..., Run]) -> None:
+    """What the build files and documents say of an image beside versions is no known issue of it."""
+    assert told in " ".join(run("show", image).out.split())

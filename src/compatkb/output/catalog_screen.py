@@ -38,6 +38,7 @@ from compatkb.store.suggestions import successors
 _NEWEST = 10
 _SOON = 90
 """Days before an end from which it is called near."""
+_STAGES = {"tag-only": "tagged, without published wheels", "source-only": "must be built from source"}
 _SUCCESSORS = 4
 """Releases of a family that are named as what outlives another one."""
 _BRIEF = 68
@@ -252,7 +253,9 @@ class CatalogScreen(Catalog):
         if entry["eol"]:
             brief = messages.first_sentence(note or "")
             last = messages.last_day(entry["eol"], record.eol_precision if record else None)
-            return brief if 0 < len(brief) <= _BRIEF else f"no fixes after {last}"
+            is_bare = all(build["stage"] in _STAGES for build in entry["builds"])
+            instead = f" · use instead: {other}" if is_bare and (other := self.successor(product.id)) else ""
+            return (brief if 0 < len(brief) <= _BRIEF else f"no fixes after {last}") + instead
         return note or (messages.support_rule(rule.published, rule.says) if rule else _NO_END)
 
     def _of_some(self, product: Product, entry: Content, claim: Content) -> str:
@@ -286,7 +289,7 @@ class CatalogScreen(Catalog):
     def _build(self, build: Content, kind: str | None) -> str:
         """Return a build with what it is for (the `kind` of device that it was compiled for), its state, and where it is."""
         devices = listed([self.value("device", device) for device in ([kind] if kind else build["devices"])])
-        state = [build["stage"]] if build["stage"] != "stable" else []
+        state = [_STAGES.get(build["stage"], build["stage"])] if build["stage"] != "stable" else []
         state += ["yanked"] if build["yanked"] else []
         where = listed([self._channel(channel) for channel in build["channels"]], "or")
         parts = [f"{build['version']} for {devices or 'any device'}", where, *state]
