@@ -226,7 +226,7 @@ def test_definitions_by_hand_are_respected(facts: Snapshot) -> None:
     [
         ("intel/llm-scaler-omni:0.1.0-b8", "torch 2.11.0+xpu, Python 3.12 and Ubuntu 24.04 ComfyUI, SGLang Diffusion"),
         ("intel/pytorch:xpu-2.11.0-ubuntu24.04", "the kernel driver is that of the host"),
-        ("intel/llm-scaler-vllm:1.3", "The same image as 0.11.1-b7"),
+        ("intel/llm-scaler-vllm:0.11.1-b7", "Tagged 1.3, too"),
         ("intel/llm-scaler-vllm:0.21.0-b2", "leads owners of an Arc A770 to an image of the archived ipex-llm"),
     ],
 )

@@ -15,7 +15,7 @@ from compatkb.output import registry
 from compatkb.output.commands import shell_here
 from compatkb.output.presenter import present
 from compatkb.output.terminal import show
-from compatkb.request.lookup import OPERATORS
+from compatkb.request.lookup import ELSEWHERE, OPERATORS
 from compatkb.request.parser import make_request
 from compatkb.request.words import read_words
 
@@ -47,7 +47,7 @@ def answer(command: str, given: Mapping[str, Any]) -> int:
         if not read.words or list(read.words) == list(words) or any(not OPERATORS.isdisjoint(word) for word in words):
             raise
         meant = shlex.join(["compatkb", command, *read.words])
-        if len(read.words) <= len(read.aside):
+        if len(read.words) <= len(read.aside) or "compatkb resolve" in str(error).replace(ELSEWHERE, ""):
             raise
         if read.aside:
             raise UsageError(f"{error}\n  use: {meant}") from None

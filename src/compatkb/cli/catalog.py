@@ -1,5 +1,6 @@
 """The commands that look through the knowledge base: show, list, features, search, eol, changes, timeline, matrix."""
 
+import re
 from datetime import date, timedelta
 from functools import partial
 from typing import Annotated
@@ -50,6 +51,7 @@ def show_record(
         lines = image_lines if ":" in name else repository_lines
         show(edition.document(content) if as_json else lines(content, edition, Names(facts), why=why))
         return 0
+    product = re.sub(r"\[[^]]*\]", "", product)  # with an extra it is the same product
     named = product.partition("==")[0]
     if facts.product(named) is None and (application := facts.find_application(named)):
         made = application_json if as_json else application_screen

@@ -60,13 +60,24 @@ def _unknown_tag(facts: Snapshot, repository: str, tag: str, rows: Sequence[Imag
     return told + own
 
 
+def _fate(facts: Snapshot, name: str) -> str:
+    """Return what has become of a product that has ended and that a repository of images has its name of."""
+    ended = {product: details.eol for product, details in facts.every_product_details().items() if details.eol}
+    product = max((each for each in ended if name.startswith(each)), key=len, default="")
+    if not product:
+        return ""
+    instead = f", use instead: {other}" if (other := Names(facts).successor(product)) else ""
+    return f"\n  by its name it is of {facts.products[product].label}, discontinued {ended[product]}{instead}"
+
+
 def repository_content(facts: Snapshot, name: str, day: date) -> Content:
     """Return the tags of an image repository, or one of them (`repository:tag`), with all that is known; raises UsageError."""
     repository, _, tag = name.partition(":")
     rows = facts.images_of(repository)
     if not rows:
         known = sorted(facts.repositories())
-        raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}")
+        fate = _fate(facts, repository.rpartition("/")[2])
+        raise UsageError(f"unknown image repository {repository!r}; known: {', '.join(known)}{fate}")
     chosen = [row for row in rows if row.name == tag] if tag else rows
     if not chosen:
         raise UsageError(_unknown_tag(facts, repository, tag, rows))

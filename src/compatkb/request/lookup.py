@@ -18,7 +18,9 @@ OPERATORS = frozenset("<>=!~")
 _PLACES = ("hardware", "os", "python", "device", "arch", "kernel-driver")  # their versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
 _USE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
-_ELSE = "\n  for another distribution ask for linux, for an application for what it needs: compatkb resolve torch xpu linux"
+ELSEWHERE = (
+    "\n  for another distribution ask for linux, for an application for what it needs: compatkb resolve torch xpu linux"
+)
 
 
 class Meaning(NamedTuple):
@@ -69,7 +71,7 @@ def find_product(facts: Snapshot, name: str) -> Product:
             raise UsageError(f"unknown {Suggestions(facts).noun(place, meant)} {name!r}{suggest(meant)}")
     if near:
         raise UsageError(f"{name!r} is not a product{suggest(near)}")
-    raise UsageError(f"{name!r} is not in the data{_USE}{'' if re.search(r'[a-z]-?[0-9]', name.lower()) else _ELSE}")
+    raise UsageError(f"{name!r} is not in the data{_USE}{'' if re.search(r'[a-z]-?[0-9]', name.lower()) else ELSEWHERE}")
 
 
 def find_feature(facts: Snapshot, name: str) -> str:
