@@ -302,12 +302,26 @@ def _denied(
     )
     is_doubtful = denial.basis == "inferred" or denial.of_device or overwrites or replaced
     is_bounded = all(part.allowed.text and not part.is_at_address for part in (first, last))
-    is_certain = (is_exact_pair or (is_bounded and denial.by_metadata)) and is_stopped and not is_doubtful
+    is_whole = denial.by_metadata or _part_by_series(first, last, queries)
+    is_certain = (is_exact_pair or (is_bounded and is_whole)) and is_stopped and not is_doubtful
     if not is_certain and not all(place_of(w.document.path) is FileRole.INSTALLED for w in asked[-1:]):
         return None
     is_refused = denial.at_import or is_clash or (first.step == last.step and plan.resolves(last.step))
     level = Severity.ERROR if is_certain and is_fixed and is_refused else Severity.WARNING
     return Conflict((stays, moves), message, level, denial.sources, denial.demand)
+
+
+def _part_by_series(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
+    """Return whether nothing of the series of two packages of conda goes together: its builds are compiled for one series."""
+    if one.tool != "conda" or other.tool != "conda" or one.step != other.step:
+        return False
+    every = []
+    for part in (one.allowed, other.allowed):
+        builds = queries.elements(part.product, part.mask)
+        series = {tuple(numbers(e.release)[:2]) for e in builds}
+        alike = (e for e in queries.facts.elements(part.product) if tuple(numbers(e.release)[:2]) in series)
+        every.append(part._replace(mask=sum(1 << e.idx for e in alike), exact=False))
+    return queries.denial(every) is not None
 
 
 def _fits_for_others(one: InstalledProduct, other: InstalledProduct, queries: ProjectQueries) -> bool:
