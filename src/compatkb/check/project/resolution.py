@@ -400,6 +400,9 @@ def _set_of(
     left = [
         one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in (*new, *members, leaves)
     ]
+    left = [
+        one for one in left if not queries.refused([one], plan.pythons, plan.systems)
+    ]  # what is refused alone is told there
     if any(queries.denial([one, exactly(build)], plan.pythons, plan.systems) for one in left for build in new.values()):
         return None
     texts = []
