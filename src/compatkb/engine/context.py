@@ -141,6 +141,7 @@ class Context:
     def _held(self, edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
         """Return the edges between two products that hold; where a part of the machine meets a demand no one need say so."""
         held = tuple([edge for edge in edges if self.holds(edge)])
+        held = edges if len(held) == len(edges) else held  # contexts by the hundred share what they do not filter
         if held and self.facts.products[held[0].to].machine:
             held = tuple([_met(edge) for edge in held])
         return tuple([edge._replace(open=True) if self.in_part(edge) else edge for edge in held]) if self.hardware else held
