@@ -54,14 +54,14 @@ def random_question(facts: Snapshot, draw: random.Random) -> Parameters:
     if draw.random() < 0.15:
         others = [p.id for p in facts.products.values() if p.role in ("package", "companion", "leaf") and p.size]
         product = draw.choice(others)
-        version = draw.choice(facts.elements(product)[:]).version
+        version = draw.choice(facts.elements(product)).version
         found.append(("q", draw.choice([product, f"{product}=={version}", f"{product}>={version.split('+')[0]}"])))
     names = {product: option.removeprefix("--") for option, _, product, _ in HEADLINES}
     return [(names.get(name, name), text) for name, text in found]
 
 
 def _version(facts: Snapshot, product: str, draw: random.Random) -> str:
-    element = draw.choice(facts.elements(product)[:])
+    element = draw.choice(facts.elements(product))
     if product == "python":
         return draw.choice([element.version, element.version, f"{element.version.rstrip('t')}.{draw.randrange(9)}"])
     depth = facts.products[product].series

@@ -59,7 +59,7 @@ def drawn(facts: Snapshot, count: int, seed: int) -> list[list[str]]:
     features = [product.id for product in facts.products.values() if product.role == "feature"]
     hardware, systems = ([each.id for each in form.values(name)] for name in ("hardware", "os"))
     sold, titles = sorted(form.models), [value.label for value in form.values("os")]
-    torches = sorted({e.release for e in facts.elements("torch")[:] if e.stage == "stable"})
+    torches = sorted({e.release for e in facts.elements("torch") if e.stage == "stable"})
     while len(found) < count:
         parts = []
         if chance.random() < 0.6:
@@ -69,7 +69,7 @@ def drawn(facts: Snapshot, count: int, seed: int) -> list[list[str]]:
             parts.append(chance.choice((*pins, "torch", f"torch {torch}", f"torch {series}")))
         for _ in range(chance.choice((0, 0, 1, 1, 2))):
             name = chance.choice(NAMED) if chance.random() < 0.7 else chance.choice(packages)
-            version = chance.choice(facts.elements(name)[:]).version
+            version = chance.choice(facts.elements(name)).version
             parts.append(chance.choice((name, f"{name}=={version}", f"{name} {version}")))
         parts += [chance.choice(("xpu", "cpu", "hpu"))] if chance.random() < 0.45 else []
         model = chance.choice(sold)
@@ -213,7 +213,7 @@ class Places:
     def _of_api(self, told: Told, answer: dict[str, Any]) -> Iterator[str]:
         by_system = of_api(answer)
         every = [found for group in by_system.values() for found in group]
-        names = {element.version for element in self.asker.facts.elements("os")[:]}
+        names = {element.version for element in self.asker.facts.elements("os")}
         for title, found in told.sections.items():
             families = [name for name in ("linux", "windows", "macos") if name in title.lower()]
             there = [one for name in families for one in by_system.get(name, [])] if set(families) <= names else []
