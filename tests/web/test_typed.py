@@ -12,7 +12,7 @@ READ = {
     "torch2.8 B580 windows11": "torch=2.8&os=windows11&hardware=B580",
     "B580, Windows 11, Python 3.12": "python=3.12&os=Windows%2011&hardware=B580",
     "does torch 2.8 work on arc b580?": "torch=2.8&hardware=arc%20b580",
-    "Arc A770 16GB ubuntu 22.04 LTS": "os=ubuntu%2022.04%20LTS&hardware=Arc%20A770%2016GB",
+    "Arc A770 16GB ubuntu 22.04 LTS": "os=ubuntu%2022.04&hardware=Arc%20A770%2016GB",
     "pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/xpu": "device=xpu&q=torch==2.8.0",
     "neural compressor cp312": "python=3.12&q=neural-compressor",
     "numpy<2 torch 2.4": "torch=2.4&q=%27numpy<2%27",
