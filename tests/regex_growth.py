@@ -21,6 +21,7 @@ MOST_STEPS = 200_000
 MOST_TIMES = 100
 BOUNDED = {
     r"[\s,]+(?![^<>=!~^]*$)|,\s*": "of a clause of at most MOST_LETTERS",
+    r"(?:[a-z][a-z0-9_]{0,30}(?:[-.][a-z][a-z0-9_]{0,20}){0,4}[ :=@('*-]{1,4}){1,3}$": "of the 160 letters before a number",
 }
 """Expressions that grow and whose texts are short."""
 FASTER = 2.9

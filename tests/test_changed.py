@@ -222,7 +222,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("validate*.yml"))
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_use_the_options_that_there_are(path: Path) -> None:
     """Every command of a ready workflow is one that the program takes."""
-    text = re.sub(r"\$\{\{[^}]*\}\}", "1", path.read_text(encoding="utf-8"))
+    text = re.sub(r"\$\{\{[^}]*\}\}|\$\([^)]*\)", "1", path.read_text(encoding="utf-8"))
     commands = re.findall(r"compatkb (validate|lint)([^\n]*(?:\n +--[^\n]*)*)", text.partition("jobs:")[2])
     assert commands
     for name, words in commands:

@@ -52,7 +52,7 @@ def test_headline_question(run: Runner) -> None:
     ]
     assert (["torch"], "below", "2.3.1+cxx11.abi", "2.3.110+xpu") in near
     assert (["torch"], "above", "2.5.1+cxx11.abi", "2.5.10+xpu") in near
-    assert (["torch"], "above", "2.5.1+xpu", None) in near
+    assert (["torch"], "above", "2.6.0+xpu", None) in near
     assert near[-1][1] == "best"
     assert near[-1][3] is None
     assert all(n["stack"]["install"] and n["stack"]["proof"] for n in answer["nearest"])

@@ -151,7 +151,10 @@ def _joined(file: ProductFile, listing: IndexFile) -> ProductFile:
 
 def _with_labels(file: ProductFile, listing: IndexFile, machine: Collection[str]) -> ProductFile:
     """Return a product with the builds on other indexes of releases that are newer than those with such builds."""
-    releases = {Version(release.version): release for release in file.release}
+    try:
+        releases = {Version(release.version): release for release in file.release}
+    except InvalidVersion:  # refused elsewhere
+        return file
     by_label = {
         version: {_label(build) for build in release.build} - {"", *_family_labels(file, release.version)}
         for version, release in releases.items()

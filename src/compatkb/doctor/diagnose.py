@@ -50,9 +50,7 @@ _PARTS_MISSED = {
 }
 CONTAINER = "container"
 _CONTAINER = re.compile(r"docker|podman|compose|container|kubectl")
-_BLAMED = re.compile(
-    r"(?:site|dist)-packages/([a-z][a-z0-9_]{2,40})/|cannot import name '[^']{1,60}' from '([a-z][a-z0-9_]{2,40})[.']"
-)
+_BLAMED = re.compile(r"(?:site|dist)-packages/([a-z][a-z0-9_]{2,40})/")
 _COUNTS = {"two": 2, "dual": 2, "four": 4, "eight": 8}
 _GPUS_TOLD = re.compile(  # "4x Intel Arc Pro B70", "dual B60"
     r"\b(?:([1-9]) ?x|(two|dual|four|eight)) (?:intel )?(?:\(r\) )?(?:arc\b|b[5-7]0\b|data center gpu)"
@@ -564,7 +562,7 @@ class _Diagnosing(StackFinder):
     def _blamed(self, record: dict[str, Any]) -> Iterator[str]:
         """Yield the step that updates the package in which a traceback ends, or of which a name is missed."""
         own = {product.import_name or product.distribution for product in self.facts.products.values()}
-        names = [name for found in _BLAMED.findall(self.pasted.plain) for name in found if name and name not in own]
+        names = [name for name in _BLAMED.findall(self.pasted.plain) if name not in own]
         if record["blames"] and names:
             yield f"Update {names[-1]}: python -m pip install --upgrade {names[-1].replace('_', '-')}."
 

@@ -34,10 +34,10 @@ _FREE = re.compile(
     r"(?: \w{1,12}){0,2} (?:with|on|in|under|using|by) (?:the )?$"
 )
 _BETTER = re.compile(  # "slower than 2.13", "a deviation in accuracy than in 2.1.0"
-    r"(?:slow\w*|regress\w*|worse|drop\w*|degrad\w*|deviat\w*|differ\w*)[^.;\n]{0,60}? "
+    r"(?:slow\w{0,9}|regress\w{0,9}|worse|drop\w{0,9}|degrad\w{0,9}|deviat\w{0,9}|differ\w{0,9})[^.;\n]{0,60}? "
     r"(?:than|compared (?:to|with)|vs\.?|versus|against|relative to)(?: (?:in|with|on|for))?(?: the)? $"
 )
-_LEFT = re.compile(r"(?:regress\w*|going|went|switch\w*|mov\w*|bump\w*|jump\w*) from $")
+_LEFT = re.compile(r"(?:regress\w{0,9}|going|went|switch\w{0,9}|mov\w{0,9}|bump\w{0,9}|jump\w{0,9}) from $")
 _CURED = re.compile(r"fix|solv|work|gone|helps?\b|disappear|cured")  # without it an update is no cure, and "from" one was good
 _IN_VAIN = re.compile(
     r"same (?:results?|errors?|issues?|problems?)|did(?:n't| not) help|no (?:effect|luck|difference|change)|still"

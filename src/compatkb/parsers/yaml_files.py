@@ -20,7 +20,8 @@ _CONDA_STEP, _PIP_STEP = 1, 2
 _INSTALLS = re.compile(r"image|pip|dependencies|uses", re.IGNORECASE)
 _INSTALLERS = re.compile(r"\b(?:pip3?|uv|conda|apt-get|apt|docker)\b")
 _COMMANDS = ("onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand")
-_TOP = re.compile(r"\b(?:services|jobs|runs|dependencies)[\"']?\s*:")
+_TOP = re.compile(r"\b(?:services|jobs|runs|dependencies|containers)[\"']?\s*:")
+_CONTAINERS = ("containers", "initContainers")
 
 
 def read_trees(source: SourceFile, reading: ParsedFile) -> None:
@@ -38,7 +39,7 @@ def read_trees(source: SourceFile, reading: ParsedFile) -> None:
     if reading.kind == "yaml":
         reading.kind = _sniffed(roots[0])
     if reader := _READERS.get(reading.kind):
-        for root in roots if reading.kind == "gitlab" else roots[:1]:
+        for root in roots if reading.kind in ("gitlab", "kubernetes") else roots[:1]:
             reader(root, reading)
 
 
@@ -47,6 +48,8 @@ def _sniffed(root: YamlNode) -> str:
     keys = set(root.mapping())
     if {"services"} <= keys and not {"apiVersion", "kind"} & keys:
         return "compose"
+    if {"apiVersion", "kind"} <= keys:
+        return "kubernetes"
     if {"jobs", "on"} <= keys or {"runs", "name"} <= keys:
         return "github"
     if {"dependencies"} <= keys and keys & {"channels", "name", "prefix"} and root.get("dependencies", "0") is None:
@@ -95,6 +98,23 @@ def read_compose(root: YamlNode, reading: ParsedFile) -> None:
             runner.image(service.get("image"), variables, group)
         for key in ("command", "entrypoint"):
             _command(service.get(key), CommandScope(reading, variables, group))
+
+
+def read_kubernetes(root: YamlNode, reading: ParsedFile) -> None:
+    """Add the images of the containers of a manifest of Kubernetes, each a group, and what their commands install."""
+    runner, left, seen = Runner(reading), [root], set[int]()
+    while left:
+        node = left.pop()
+        if id(node) in seen:  # an alias may stand within what it names
+            continue
+        seen.add(id(node))
+        left += (*node.items, *(inner for inner in node.mapping().values() if inner.kind != "text"))
+        for container in (one for name in _CONTAINERS for one in node.rows(name)):
+            place = f"{container.place.line}"
+            group = runner.group(f"container:{place}", f"the container at line {place}", kind="service")
+            runner.image(container.get("image"), {}, group)
+            for key in ("command", "args"):
+                _command(container.get(key), CommandScope(reading, {}, group))
 
 
 def _command(node: YamlNode | None, scope: CommandScope) -> None:
@@ -148,6 +168,7 @@ def command_text(node: YamlNode) -> Fragment | None:
 
 _READERS: dict[str, Callable[[YamlNode, ParsedFile], None]] = {
     "compose": read_compose,
+    "kubernetes": read_kubernetes,
     "github": pipelines.read_github,
     "gitlab": pipelines.read_gitlab,
     "environment": read_environment,
