@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 from operator import or_
 
 from compatkb.core.memo import memoized
-from compatkb.core.names import close, spellings, word_key
+from compatkb.core.names import close, slips, spellings, word_key
 from compatkb.core.record import NamedTuple
 from compatkb.core.vocabulary import FOREVER, Role
 from compatkb.errors import NewerError, UsageError
@@ -15,6 +15,8 @@ from compatkb.store.records import CompleteScope, Elements, Product
 from compatkb.store.suggestions import Suggestions, suggest, unjudged
 
 OPERATORS = frozenset("<>=!~")
+_SLIPS = 3
+"""Letters by which a name may be misspelt; what differs in more is the name of something else."""
 _PLACES = ("hardware", "os", "python", "device", "arch", "kernel-driver")  # their versions may stand as words of their own
 _SEE = "\n  see `compatkb {}`"
 _USE = "\n  GPUs, processors and systems that are: compatkb list hardware, compatkb list os"
@@ -69,7 +71,8 @@ def find_product(facts: Snapshot, name: str) -> Product:
         begun = any(word.startswith(word_key(name)) for word in known)
         if (begun or not near) and (meant := close(word_key(name), known, known)):
             raise UsageError(f"unknown {Suggestions(facts).noun(place, meant)} {name!r}{suggest(meant)}")
-    if near:
+    allowed = max(_SLIPS, len(name) // 5)
+    if near and (begins or slips(word_key(name), word_key(near[0]), allowed) <= allowed):
         raise UsageError(f"{name!r} is not a product{suggest(near)}")
     raise UsageError(f"{name!r} is not in the data{_USE}{'' if re.search(r'[a-z]-?[0-9]', name.lower()) else ELSEWHERE}")
 

@@ -63,7 +63,8 @@ def index_option(plan: InstallPlan, step: int, channel: str, queries: ProjectQue
     url, style = queries.addresses.get(channel, ("", ""))
     products = (one for one in plan.requirements if any(channel in e.channels for e in queries.facts.elements(one.product.id)))
     there = {one.requirement.name for one in products}
-    beside = {one.name for one in plan.environment.reading.statements if isinstance(one, Requirement) and one.step == step}
+    every = (*(one.requirement for one in plan.requirements), *(one for _, one in plan.environment.others))
+    beside = {one.name for one in every if one.step == step}
     if style == "index-url" and beside - there:
         style = "extra-index-url"
     return f"--{style} {url}" if url and style in ("index-url", "extra-index-url", "find-links") else None
