@@ -12,7 +12,7 @@ from compatkb.engine.alternatives import (
     Neighbours,
     unserved_pins,
 )
-from compatkb.engine.budget import Budget
+from compatkb.engine.budget import STEPS, Budget
 from compatkb.engine.conflicts import Cause, cause_of, conflict_of, meeting, refuting
 from compatkb.engine.constraints import Constraint
 from compatkb.engine.problem import Problem, problem_of, problems_of, routes_of
@@ -169,12 +169,12 @@ def _repeats(cause: Cause, other: Cause) -> bool:
     return cause.device == other.device or (cause.edges, cause.refused) == (other.edges, other.refused)
 
 
-def is_possible(facts: Snapshot, request: Request) -> bool:
+def is_possible(facts: Snapshot, request: Request, steps: int = STEPS) -> bool:
     """Return whether there is any stack at all, also one that nothing speaks for; much quicker than to look for the best.
 
-    Raises GaveUpError when the search exceeds its budget.
+    Raises GaveUpError when the search exceeds so many steps.
     """
-    return any(Search(problem, Aim.FIRST).run() for problem in problems_of(facts, request))
+    return any(Search(problem, Aim.FIRST).run() for problem in problems_of(facts, request, Budget(steps)))
 
 
 def best_stacks(

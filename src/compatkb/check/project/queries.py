@@ -96,6 +96,8 @@ _NAMED_PYTHON = re.compile(
 _OPTION = re.compile(r"(?<!\S)(?:--[\w-]+|-[fi])[=\s]+[\"']?(https?://[^\s\"'`]+)")
 MOST_QUESTIONS = 10_000
 """After so many different ones nothing more is refused."""
+MOST_STEPS = 20_000
+"""After so many steps of the search, about a second, nothing is refused; no case needs a third of it."""
 MOST_LOOKS = 64
 """After so many times 1,024 steps of the search nobody looks on for why versions do not go together."""
 
@@ -373,7 +375,7 @@ class ProjectQueries:
     def _is_refused(self, *question: Any) -> bool:
         request = self.request(*question)
         try:
-            return request is not None and not is_possible(self.facts, request)
+            return request is not None and not is_possible(self.facts, request, MOST_STEPS)
         except GaveUpError:
             self.is_exhausted = True
         except CompatkbError:
