@@ -118,7 +118,7 @@ def test_kind_of_a_path(path: str, kind: str | None) -> None:
     ("text", "kind"),
     [
         ("services:\n  a: {image: 'b:1'}\n", "compose"),
-        ("apiVersion: v1\nkind: Pod\nservices: [{image: 'b:1'}]\n", "yaml"),
+        ("apiVersion: v1\nkind: Pod\nservices: [{image: 'b:1'}]\n", "kubernetes"),
         ("on: push\njobs: {a: {steps: [{run: pip install b}]}}\n", "github"),
         ("name: x\nchannels: [c]\ndependencies: [pip]\n", "environment"),
         ("image: {repository: a/b, tag: '1'}\n", "yaml"),
@@ -563,6 +563,7 @@ def test_a_line_that_only_shows_or_sets_variables_installs_nothing(line: str) ->
 
 
 def test_the_first_document_tells_what_yaml_is() -> None:
-    """A file whose first document is a manifest installs nothing that is known, whatever follows."""
+    """A file whose first document is a manifest of Kubernetes has containers alone, whatever follows."""
     manifest = "kind: Pod\napiVersion: v1\nspec: {containers: [{image: 'b:1'}]}\n"
-    assert read("k.yaml", f"{manifest}---\nservices: {{a: {{image: 'c:1'}}}}\n").statements == []
+    reading = read("k.yaml", f"{manifest}---\nservices: {{a: {{image: 'c:1'}}}}\n")
+    assert [image.text for image in of(reading, ImageUse)] == ["b:1"]
