@@ -560,7 +560,7 @@ class _Diagnosing(StackFinder):
         )
 
     def _blamed(self, record: dict[str, Any]) -> Iterator[str]:
-        """Yield the step that updates the package in which a traceback ends, or of which a name is missed."""
+        """Yield the step that updates the package in which a traceback ends."""
         own = {product.import_name or product.distribution for product in self.facts.products.values()}
         names = [name for name in _BLAMED.findall(self.pasted.plain) if name not in own]
         if record["blames"] and names:
