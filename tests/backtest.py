@@ -27,9 +27,10 @@ from compatkb.authoring.loader import Files, files_of, parse, read
 from compatkb.refresh.collect import collect
 from compatkb.refresh.index_client import Network
 from compatkb.refresh.run import refresh, select
-from compatkb.schema import CollectedFile, IndexFile, ProductFile, Record, Role
+from compatkb.schema import CollectedFile, IndexFile, ProductFile, Role, TagsRead
+from compatkb.schema.collected import FilesRead
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", TagsRead, FilesRead)
 Fact = tuple[str, str, str]
 """Kind, product or distribution, and what it is about: of two facts that agree in these one is wrong unless they are equal."""
 
@@ -129,7 +130,7 @@ def cut(files: Files, since: date, *, repositories: bool) -> Files:
 
 
 def _kept(read: R, keeps: Callable[[Any], bool]) -> R:
-    return read.model_copy(update={"rows": tuple(row for row in getattr(read, "rows") if keeps(row))})  # noqa: B009
+    return read.model_copy(update={"rows": tuple(row for row in read.rows if keeps(row))})
 
 
 def joined(files: Files) -> Files:

@@ -397,12 +397,9 @@ def _set_of(
         new = _moved(moves, [one.allowed for one in stays], plan, queries)
     if new is None or queries.refused([*kept, *map(exactly, new.values())], plan.pythons, plan.systems):
         return None
-    left = [
-        one.allowed for one in plan.final.values() if one.allowed.mask and one.allowed.product not in (*new, *members, leaves)
-    ]
-    left = [
-        one for one in left if not queries.refused([one], plan.pythons, plan.systems)
-    ]  # what is refused alone is told there
+    beside = (one for one in plan.final.values() if one.allowed.product not in (*new, *members, leaves))
+    left = [one.allowed for one in beside if one.allowed.mask]  # also what went with nothing when its own partner moved
+    left = [one for one in left if not queries.refused([one], plan.pythons, plan.systems)]  # refused alone is told there
     if any(queries.denial([one, exactly(build)], plan.pythons, plan.systems) for one in left for build in new.values()):
         return None
     texts = []
